@@ -192,8 +192,6 @@ def appearing(path: str | os.PathLike[str], lasting: bool = True, executable: bo
     replaced is kept, and its owner, group and access list where that is allowed; with ``executable``, who may read may
     execute too. Before the file takes its name, its contents are put on the disk (`SYNC`); not so with ``lasting``
     false, for files of one run.
-
-    Raises OSError, DataError when it cannot be written.
     """
     part = _Part(os.path.realpath(path), executable)
     try:
@@ -209,11 +207,9 @@ def appearing(path: str | os.PathLike[str], lasting: bool = True, executable: bo
 
 @contextlib.contextmanager
 def together(paths: Iterable[str]) -> Iterator[None]:
-    """Hold back those of these files that are written in the block until it ends well, then name one after the other.
+    """Hold back those of these files that are written in the block until it ends well, then name them in this order.
 
     When the block does not end well, none appears. What is written in other threads does not wait.
-
-    paths: In the order in which they appear.
     """
     group = _Group(paths)
     token = _together.set(group)
@@ -229,13 +225,7 @@ def together(paths: Iterable[str]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Leftover:
-    """What a killed run has left of a file.
-
-    name: The file.
-    process, host: The process that wrote it.
-    size: Its bytes.
-    changed: When it was last written, in seconds since 1970.
-    """
+    """What a killed run has left of a file."""
 
     name: str
     process: int

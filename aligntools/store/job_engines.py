@@ -7,18 +7,13 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from aligntools.ground.engines import Advice, Engine
+from aligntools.ground.engines import Advice, Engine, Serial
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import Pool
 from aligntools.ground.run import Run
 from aligntools.store.stores import Kept, Store, read_object, write_object
-
-if TYPE_CHECKING:
-    from aligntools.ground.engines import Engine
-    from aligntools.ground.parallel import Pool
-
 
 _ADVICE = Advice()
 
@@ -26,20 +21,17 @@ _ADVICE = Advice()
 @contextlib.contextmanager
 def opened(
     run: Run,
-    pool: "Pool",
+    pool: Pool,
     folder: str,
     files: Sequence[str | os.PathLike[str]] = (),
     *,
     each: int = 0,
     advice: Advice = _ADVICE,
-) -> "Iterator[Engine]":
+) -> Iterator[Engine]:
     """Start what does the jobs; it ends with the block.
 
-    pool: Of this process; worker processes share the number of its threads.
-    folder: That the jobs read and write. All workers of a cluster have to see it.
-    files: That they also read, by absolute names.
+    folder, files: What jobs read and write. All workers of a cluster have to see it.
     each: Bytes that a process needs for a job, besides what it always needs.
-    advice: What a user can do where something ends.
     """
     engine = _open(run, pool, folder, files, each, advice)
     try:
@@ -49,8 +41,8 @@ def opened(
 
 
 def _open(
-    run: Run, pool: "Pool", folder: str, files: Sequence[str | os.PathLike[str]], each: int, advice: Advice
-) -> "Engine":
+    run: Run, pool: Pool, folder: str, files: Sequence[str | os.PathLike[str]], each: int, advice: Advice
+) -> Engine:
     from aligntools.ground import memory
 
     if run.cluster is not None:
@@ -66,8 +58,6 @@ def _open(
         return cluster
     memory.check_workers(run.memory, run.workers or 0, each, advice.smaller)
     if run.workers is None:
-        from aligntools.ground.engines import Serial
-
         return Serial(pool)
     from aligntools.ground.processes import Processes
 
@@ -90,18 +80,13 @@ def temporary_folder(tmpdir: str | os.PathLike[str] | None) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def mapping(run: Run, pool: "Pool") -> "Iterator[BlockMap]":
-    """Start what does jobs over the blocks of a text, with a folder for them; both end with the block.
-
-    pool: Of this process; worker processes share the number of its threads.
-    """
-    from aligntools.store.stores import Store
-
+def mapping(run: Run, pool: Pool) -> "Iterator[BlockMap]":
+    """Start what does jobs over the blocks of a text, with a folder for them; both end with the block."""
     with temporary_folder(run.tmpdir) as folder, opened(run, pool, folder) as engine:
         yield BlockMap(engine, Store(folder))
 
 
-def mapping_if_asked(run: Run, pool: "Pool") -> "contextlib.AbstractContextManager[BlockMap | None]":
+def mapping_if_asked(run: Run, pool: Pool) -> "contextlib.AbstractContextManager[BlockMap | None]":
     """Return `mapping`; of None where the work stays in this process."""
     return mapping(run, pool) if run.asked else contextlib.nullcontext()
 
@@ -119,10 +104,7 @@ WINDOW, EACH = 64, 16
 
 
 class BlockMap:
-    """Maps blocks through an engine's workers.
-
-    store: All workers see its folder.
-    """
+    """Maps blocks through an engine's workers."""
 
     def __init__(self, engine: Engine, store: Store) -> None:
         self.store, self._engine, self._names = store, engine, 0
@@ -145,12 +127,10 @@ class BlockMap:
     def run(
         self, stage: str, function: Callable[[_Block, Pool], _Result], blocks: Iterable[_Block]
     ) -> Iterator[_Result]:
-        """Yield ``function(block, pool)`` of each block, in order.
+        """Yield ``function(block, pool)`` of each block, in order; an error comes after the results before it.
 
-        stage: What is done, for a person.
         function: Of a module, or a `functools.partial` of such a one; it can be called again for the same block.
         blocks: Can be pickled, as results can. As many are asked for as are worked on together.
-        Raises Exception: What the blocks or the function raised, once the results of all blocks before were taken.
         """
         own, waiting, first, size = self._name("map"), iter(blocks), 0, self._engine.workers
         while True:

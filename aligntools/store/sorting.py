@@ -89,10 +89,7 @@ class _Held:
 
 
 def stored_arrays(store: Store, name: str, *keys: str, held: bool = False) -> list["_Stored"]:
-    """Return arrays that are kept under a name of a store; their parts (slices) are read when they are asked for.
-
-    held: Keep the file open, as long as one of the arrays is there.
-    """
+    """Return arrays that are kept under a name of a store; their parts (slices) are read when they are asked for."""
     path = store.path(name)
     try:
         places = tensors.places(path)
@@ -111,7 +108,6 @@ def _bytes_of(array: np.ndarray) -> memoryview:
 class Spool:
     """Groups of arrays, kept in memory up to ``budget`` bytes, then in a file without a name, which no kill can leave.
 
-    budget: Bytes that may stay in memory.
     folder: Where the file is made; None: the system's place. It is made when it is needed; `close` (or the end of a
         ``with``) frees its room.
     """
@@ -248,12 +244,9 @@ def cuts(runs: list[tuple[np.ndarray, np.ndarray, np.ndarray]], shards: int) -> 
 def merged(
     runs: list[tuple[np.ndarray, np.ndarray, np.ndarray]], begins: np.ndarray, ends: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Merge a shard of sorted runs.
+    """Merge the records ``begins:ends`` of each sorted run (int64 [runs]); see `cuts`.
 
-    begins, ends (int64 [runs]): The records of each run to be merged; see `cuts`.
-    Returns pool (int32).
-    Returns starts (int64 [distinct records]): Where their keys are in ``pool``, in sorted order.
-    Returns weights (int64 [distinct records, 2]): Their sums.
+    Returns pool (int32), where distinct keys are in it, sorted (int64 [records]), and sums (int64 [records, 2]).
     """
     from aligntools.store import kernels_sorting
 
@@ -284,9 +277,7 @@ class ArrayStore:
 
     Nothing is left behind: a file is removed as soon as it is open, its space freed with the array.
 
-    limit: Bytes of arrays in memory.
     folder: Where the files go; the system's folder for temporary files if not given.
-    spilled: Bytes that went to files.
     """
 
     def __init__(self, limit: int, folder: str | None = None) -> None:
@@ -294,16 +285,11 @@ class ArrayStore:
         self._held, self._lock = 0, threading.Lock()
         self._maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
-    def __reduce__(
-        self,
-    ) -> tuple[type["ArrayStore"], tuple[int, str | None]]:  # arrays are pickled by themselves, as plain ones
-        return ArrayStore, (self.limit, self.folder)
+    def __reduce__(self) -> tuple[type["ArrayStore"], tuple[int, str | None]]:
+        return ArrayStore, (self.limit, self.folder)  # arrays are pickled by themselves, as plain ones
 
     def empty(self, shape: int | tuple[int, ...], kind: npt.DTypeLike = np.uint32) -> np.ndarray:
-        """Return an array of any contents.
-
-        Raises ResourceError when no file of that size can be made.
-        """
+        """Return an array of any contents."""
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(kind).itemsize
         with self._lock:
             fits = self._held + size <= self.limit

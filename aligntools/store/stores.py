@@ -28,9 +28,7 @@ _TRIES = 100  # to lock a file that other runs take away
 class Store:
     """Arrays and a few facts under each name of a folder; it can be pickled, and used from any process.
 
-    folder: An existing folder.
     lasting: What is written shall be there after the machine has lost its power.
-    read_bytes, written_bytes: What went through this object.
     """
 
     def __init__(self, folder: str, lasting: bool = False) -> None:
@@ -54,8 +52,8 @@ class Store:
 
     def names(self, pattern: str) -> list[str]:
         """Return the names that match a pattern of the shell's, sorted."""
-        found = glob.glob(os.path.join(glob.escape(self.folder), pattern + ".arrays"))
-        return sorted(os.path.basename(path)[: -len(".arrays")] for path in found if not _is_hidden(path))
+        found = glob.glob(pattern + ".arrays", root_dir=self.folder)
+        return sorted(name.removesuffix(".arrays") for name in found if not name.startswith("."))
 
     def write(self, name: str, about: dict[str, Any] | None = None, /, **arrays: np.ndarray) -> None:
         """Keep arrays, and facts in JSON, under a name."""
@@ -110,21 +108,16 @@ class Store:
 
     def clear(self) -> None:
         """Forget all, and what killed processes have left unfinished."""
-        for entry in glob.glob(os.path.join(glob.escape(self.folder), "*.arrays")) + glob.glob(
-            os.path.join(glob.escape(self.folder), ".*.arrays.*.part")
-        ):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(entry)
+        for pattern in ("*.arrays", ".*.arrays.*.part"):
+            for name in glob.glob(pattern, root_dir=self.folder):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(os.path.join(self.folder, name))
 
     def remove(self, *names: str) -> None:
         """Delete entries; missing ones are ignored."""
         for name in names:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.path(name))
-
-
-def _is_hidden(path: str) -> bool:
-    return os.path.basename(path).startswith(".")
 
 
 @contextlib.contextmanager

@@ -34,7 +34,6 @@ ALIGNMENT = 8
 def blocks(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> Iterator[bytes | memoryview]:
     """Yield what a file of these arrays has in it, one array after the other.
 
-    metadata: Under the key ``__metadata__`` of the header.
     Raises KeyError when the form has no name for an array's type.
     """
     named = [(_NAMES[array.dtype], name, np.asarray(array, order="C")) for name, array in arrays.items()]
@@ -52,10 +51,7 @@ def blocks(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> Ite
 
 
 def write(path: str, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> None:
-    """Write arrays over what a file has in it.
-
-    Raises OSError when it cannot be written.
-    """
+    """Write arrays over what a file has in it."""
     with open(path, "wb", buffering=0) as file:
         for block in blocks(arrays, metadata):
             view = memoryview(block)
@@ -64,10 +60,7 @@ def write(path: str, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, st
 
 
 def places(path: str) -> dict[str, tuple[np.dtype, tuple[int, ...], int]]:
-    """Return the type and the shape of each array in a file, and where its bytes begin.
-
-    Raises OSError when it cannot be read. Raises ValueError, KeyError when it is not of this form.
-    """
+    """Return the type and the shape of each array in a file, and where its bytes begin."""
     with open(path, "rb") as file:
         size = int.from_bytes(file.read(8), "little")
         header = json.loads(file.read(size))

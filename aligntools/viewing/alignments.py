@@ -40,7 +40,6 @@ LEGEND = "■ right  × false  ○ missed  □ possible, not linked\n\n"
 def pair_text(pair: ShownPair, names: Sequence[str], form: str | None, width: int, color: bool) -> str:
     """Return a pair as text, its lines within the width where that is possible.
 
-    names: Of the systems.
     form: ``matrix``, ``ribbon`` (the list of links), or None: a matrix where it fits.
     """
     parts = [(f"{pair.number}", "head"), ("  " if names else "", ""), *_scores(pair, names), ("\n", "")]
@@ -135,13 +134,7 @@ NOTEBOOK_PAIRS = 500
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AlignmentsView(View):
-    """Sentence pairs and how their words are aligned.
-
-    source, target: Words, as they can be shown.
-    gold: Of some of the pairs.
-    source_tags, target_tags: A tag for each word.
-    found: What `check` found, by the pairs' numbers.
-    """
+    """Sentence pairs and how their words are aligned."""
 
     source: Sequence[list[str]]
     target: Sequence[list[str]]

@@ -38,10 +38,8 @@ _STYLE = "".join(
 class Node:
     """A constituent or a leaf, and where it stands.
 
-    begin, end: Its words.
     parent: Place in the list of nodes, which has each before its parts; -1 above it all.
     level: Constituents from it down to its lowest leaf, at most; 0 for a leaf.
-    kind: One of `KINDS`.
     """
 
     label: str
@@ -89,7 +87,6 @@ class Drawing:
 def draw(words: Sequence[str], tags: Sequence[str], nodes: list[Node], gold: list[Node] | None = None) -> Drawing:
     """Return the picture of a tree; with a gold tree, which is drawn below the words.
 
-    words, tags: What stands at each word.
     nodes, gold: See `nodes_of`; their `x` is set here.
     """
     sides = [nodes] if gold is None else [nodes, gold]
@@ -199,10 +196,7 @@ class SentenceBrackets:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConstituentsView(SentencesInOrder):
-    """Trees of constituents, alone or beside gold trees of the same words.
-
-    score: Of the trees against the gold; made here if it is not given.
-    """
+    """Trees of constituents, alone or beside gold trees of the same words."""
 
     trees: Sequence[Tree]
     gold: Sequence[Tree] | None = None

@@ -115,10 +115,7 @@ def _columns(source: Sequence[str], found: Sequence[Box]) -> list[float]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DerivationsView(SentencesInOrder):
-    """Sentences with derivations of their translations.
-
-    references: A translation of each sentence.
-    """
+    """Sentences with derivations of their translations."""
 
     sentences: Sequence[DerivedSentence]
     references: Sequence[tuple[str, ...]] | None = None

@@ -86,8 +86,6 @@ class Columns:
 class WordList:
     """Words to search among, each with others and their probabilities.
 
-    name, other: What the words are, and what they are given with.
-    counts: How frequent the words are.
     shares: For each word, shares of 0, 1, 2 .. (fertilities).
     linked: Place among the lists of words of the one in which the others are.
     """
@@ -106,7 +104,6 @@ class ModelView(View):
     """What a model learned.
 
     tables: Each with ``caption``, ``head`` and ``rows``; with a true ``words`` where the cells are not figures.
-    weights: By their size.
     matrix: Caption, names of rows, names of columns and a share for each cell.
     notes: What a reader needs to know to read it.
     """

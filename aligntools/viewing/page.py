@@ -45,8 +45,7 @@ _LEFT_OVER = re.compile(r"^\s*(?:import|export)\b.*$", re.MULTILINE)
 def bundle(entry: str, read: Callable[[str], str]) -> str:
     """Return the script that runs a module and, before it, those that it needs.
 
-    entry: Name of the module, without ``.js``.
-    read: Returns the text of a module by its name.
+    read: Returns the text of a module by its name, which has no ``.js``.
     Raises ValueError when a module has an import or export of another form, or modules need each other.
     """
     done: dict[str, str] = {}
@@ -89,13 +88,11 @@ _ESCAPED = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 
 
 def page(title: str, kind: str, data: object, *, connected: bool = False, **context: Any) -> str:
-    """Return a page.
+    """Return a page, to be written in UTF-8; ``context`` is what the template gets besides, escaped.
 
     kind: Which files of ``assets`` make it.
-    data: For the script, as JSON can hold it. Strings are shown as they are: pass them through `shown.visible`.
+    data: For the script, as JSON can hold it. Strings are shown as they are: pass them through `errors.visible`.
     connected: Let the page ask the server that it comes from.
-    **context: What the template is to know besides. Strings are escaped.
-    Returns to be written in UTF-8.
     """
     style, script, template = _assets(kind)
     found: str = template.render(

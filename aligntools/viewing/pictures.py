@@ -18,10 +18,7 @@ from aligntools.viewing.drawing import text_width
 
 @dataclass(frozen=True, eq=False)
 class ShownSystem:
-    """The links of one system for every pair.
-
-    probabilities [links] or None: NaN for links without one.
-    """
+    """The links of one system for every pair; probabilities are NaN for links without one."""
 
     name: str
     links: Links
@@ -30,10 +27,8 @@ class ShownSystem:
 
 @dataclass(frozen=True)
 class ShownPair:
-    """One sentence pair, as it is drawn.
+    """One sentence pair, as it is drawn; it has a number from 1 on.
 
-    number: From 1 on.
-    source, target: Words.
     links: The links of each system with their probabilities, NaN where there is none.
     sure, possible: Gold links, the sure among the possible; None where the pair has none.
     """
@@ -78,7 +73,6 @@ _CELL, _SIZE, _SLANT = 22, 14, 55  # pixels of a cell and of letters, degrees of
 def picture(pair: ShownPair, names: Sequence[str], form: str | None = None) -> str:
     """Return a pair as an SVG document.
 
-    names: Of the systems.
     form: ``matrix`` or ``ribbon``; None: a matrix up to `MATRIX_WORDS` words.
     """
     if form is None:

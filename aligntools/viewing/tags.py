@@ -25,10 +25,7 @@ _CELL, _STYLE = 26.0, "@media (prefers-color-scheme: dark) { .confusion text { f
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TagsView(SentencesInOrder):
-    """Tagged sentences, alone or beside gold tags of the same words.
-
-    tokens: With tags.
-    """
+    """Tagged sentences, alone or beside gold tags of the same words."""
 
     tokens: Tokens
     gold: Tokens | None = None

@@ -78,8 +78,7 @@ def edge_crossings(heads: Sequence[int]) -> int:
 def columns(heads: Sequence[int]) -> list[int]:
     """Return a column for each word of a tree drawn in text, greater than its head's, 0 for what has no head.
 
-    The line that goes down a word's column joins its dependents; no two lines lie on each other, even where edges
-    cross.
+    The line that goes down a word's column joins its dependents; no two lines lie on each other.
     """
     n = len(heads)
     below: list[list[int]] = [[] for _ in range(n)]

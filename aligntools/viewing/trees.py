@@ -33,11 +33,7 @@ class SentenceTree:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreesView(SentencesInOrder):
-    """Dependency trees, alone or beside gold trees of the same words.
-
-    trees: With words.
-    score: Of the trees against the gold; made here if it is not given.
-    """
+    """Dependency trees, alone or beside gold trees of the same words."""
 
     trees: DependencyTrees
     gold: DependencyTrees | None = None

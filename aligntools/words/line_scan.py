@@ -139,7 +139,12 @@ class Scanner:
 
     def scan(self, block: bytes, at: int, bars: bool, tab: bool, table: np.ndarray) -> tuple[int, int]:
         """Describe lines; see `kernels_text.scan_lines`."""
-        return (_scan_lines_compiled if self.compiled else _scan_lines)(block, at, bars, tab, table)
+        if not self.compiled:
+            return _scan_lines(block, at, bars, tab, table)
+        from aligntools.words import kernels_text
+
+        rows, at = kernels_text.scan_lines(np.frombuffer(block, np.uint8), at, bars, tab, table)
+        return rows, at
 
 
 def _scan_lines(block: bytes, at: int, bars: bool, tab: bool, table: np.ndarray) -> tuple[int, int]:
@@ -162,10 +167,3 @@ def _scan_lines(block: bytes, at: int, bars: bool, tab: bool, table: np.ndarray)
         rows += 1
         at = min(newline + 1, len(block))
     return rows, at
-
-
-def _scan_lines_compiled(block: bytes, at: int, bars: bool, tab: bool, table: np.ndarray) -> tuple[int, int]:
-    from aligntools.words import kernels_text
-
-    found: tuple[int, int] = kernels_text.scan_lines(np.frombuffer(block, np.uint8), at, bars, tab, table)
-    return found

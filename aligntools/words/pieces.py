@@ -47,13 +47,9 @@ class Units:
     @classmethod
     def joined(cls, parts: Sequence["Units"]) -> "Units":
         """Join blocks of sentences."""
-        offsets = np.cumsum(np.concatenate([[0], *(part.lengths() for part in parts)]))
         none = np.zeros(0, np.int64)
-        return cls(
-            np.concatenate([none, *(part.begins for part in parts)]),
-            np.concatenate([none, *(part.ends for part in parts)]),
-            offsets,
-        )
+        begins, ends = (np.concatenate([none, *(getattr(part, side) for part in parts)]) for side in ("begins", "ends"))
+        return cls(begins, ends, np.cumsum(np.concatenate([[0], *(part.lengths() for part in parts)])))
 
 
 @dataclass(eq=False)
@@ -131,34 +127,24 @@ class _Text:
         elif scheme == "underscore":
             _fill(mark, _spans(_UNDERSCORE, data))
         elif scheme == "bpe":
-            self.goes_on = self._at_ends(text, mark, b"@@", 2)
+            self.goes_on = self._at(self.end, text, mark, b"@@", 2)
         elif scheme == "wordpiece":
-            self.continues = self._at_begins(text, mark, b"##", 2)
+            self.continues = self._at(self.begin, text, mark, b"##", 2)
         elif scheme == "opennmt":
-            self.goes_on = self._at_ends(text, mark, JOINER, 2)
-            self.continues = self._at_begins(text, mark, JOINER, 2)
+            self.goes_on = self._at(self.end, text, mark, JOINER, 2)
+            self.continues = self._at(self.begin, text, mark, JOINER, 2)
         elif scheme == "end-of-word":
-            ends = self._at_ends(text, mark, END_OF_WORD, 3)
+            ends = self._at(self.end, text, mark, END_OF_WORD, 3)
             self.goes_on = np.setdiff1d(np.arange(len(self.begin)), ends, assume_unique=True)
         return mark
 
-    def _at_ends(self, text: np.ndarray, mark: np.ndarray, what: bytes, least: int) -> np.ndarray:
-        """Return the tokens of more than so many bytes that end so, and take note of the mark."""
+    def _at(self, edges: np.ndarray, text: np.ndarray, mark: np.ndarray, what: bytes, least: int) -> np.ndarray:
+        """Return the tokens of more than so many bytes that begin or end so, and take note of the mark."""
         long = np.flatnonzero(self.end - self.begin > least)
-        places = self.end[long][:, None] + np.arange(-len(what), 0)
+        places = edges[long][:, None] + np.arange(len(what)) - (len(what) if edges is self.end else 0)
         found = (text[places] == np.frombuffer(what, np.uint8)).all(axis=1)
         mark[places[found]] = True
-        result: np.ndarray = long[found]
-        return result
-
-    def _at_begins(self, text: np.ndarray, mark: np.ndarray, what: bytes, least: int) -> np.ndarray:
-        """Return the tokens of more than so many bytes that begin so, and take note of the mark."""
-        long = np.flatnonzero(self.end - self.begin > least)
-        places = self.begin[long][:, None] + np.arange(len(what))
-        found = (text[places] == np.frombuffer(what, np.uint8)).all(axis=1)
-        mark[places[found]] = True
-        result: np.ndarray = long[found]
-        return result
+        return np.asarray(long[found])
 
     def lines(self) -> list[bytes]:
         """Return the letters of each line."""
@@ -390,12 +376,14 @@ def _cut_unknown(whole: list[bytes], tokens: list[bytes], parts: list[bytes], sc
     words = [_Letters([word], folded).text for word in whole]
     seen = np.flatnonzero([bool(_Letters([word], visible).text) for word in whole])
     begins, ends = cut.pieces_of.begins, cut.pieces_of.ends
+    none = Units(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(2, np.int64))
+    wrong = Cut(none, none, np.zeros(1, np.int64))
     if len(begins) != len(seen):
-        return _wrong()
+        return wrong
     for word, begin, end in zip(seen.tolist(), begins.tolist(), ends.tolist(), strict=True):
         unknown = any(_UNKNOWN.search(token) for token in tokens[begin:end])
         if not unknown and _Letters(parts[begin:end], folded).text != words[word]:
-            return _wrong()
+            return wrong
     if len(seen) == len(whole):
         return cut
     at = np.searchsorted(seen, np.arange(len(whole)))  # an invisible word has no pieces
@@ -407,11 +395,6 @@ def _cut_unknown(whole: list[bytes], tokens: list[bytes], parts: list[bytes], sc
     first = numbers[of.begins]
     last = np.where(of.ends > of.begins, numbers[np.maximum(of.ends, 1) - 1] + 1, first)
     return Cut(Units(first, last, of.offsets), pieces_of, cut.wrong)
-
-
-def _wrong() -> Cut:
-    none = Units(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(2, np.int64))
-    return Cut(none, none, np.zeros(1, np.int64))
 
 
 def cut_as_python(lines: Sequence[bytes]) -> Units | None:
@@ -442,28 +425,7 @@ END_OF_WORD = b"</w>"
 #: What begins a piece after a space in the alphabet of GPT-2's bytes, in UTF-8.
 BYTE_SPACE = "Ġ".encode()
 
-#: Unicode's Default_Ignorable_Code_Point, and U+FFFD.
-_IGNORABLE = (
-    (0xAD, 0xAD),
-    (0x34F, 0x34F),
-    (0x61C, 0x61C),
-    (0x115F, 0x1160),
-    (0x17B4, 0x17B5),
-    (0x180B, 0x180F),
-    (0x200B, 0x200F),
-    (0x202A, 0x202E),
-    (0x2060, 0x206F),
-    (0x3164, 0x3164),
-    (0xFE00, 0xFE0F),
-    (0xFEFF, 0xFEFF),
-    (0xFFA0, 0xFFA0),
-    (0xFFF0, 0xFFF8),
-    (0xFFFD, 0xFFFD),
-    (0x1BCA0, 0x1BCA3),
-    (0x1D173, 0x1D17A),
-    (0xE0000, 0xE0FFF),
-)
-#: The same and the control characters, as bytes of UTF-8; tabs and line ends separate words and lines.
+#: Unicode's Default_Ignorable_Code_Point, U+FFFD, and the control characters but tabs and line ends, as bytes of UTF-8.
 INVISIBLE = re.compile(
     rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f\xad]|\xcd\x8f|\xd8\x9c|\xe1\x85[\x9f\xa0]|\xe1\x9e[\xb4\xb5]"
     rb"|\xe1\xa0[\x8b-\x8f]|\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xaf]|\xe3\x85\xa4|\xef\xb8[\x80-\x8f]"
@@ -530,8 +492,7 @@ def special(tokens: list[bytes]) -> list[bool]:
 
 @cache
 def _is_invisible(c: str) -> bool:
-    code = ord(c)
-    return unicodedata.category(c) in ("Cc", "Cs") or any(a <= code <= b for a, b in _IGNORABLE)
+    return unicodedata.category(c) in ("Cc", "Cs") or INVISIBLE.fullmatch(c.encode()) is not None
 
 
 @cache

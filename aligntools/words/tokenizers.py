@@ -12,9 +12,9 @@ models that are downloaded, and syntok has three languages.
 
 import logging
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Protocol
 
 from aligntools.ground.errors import UsageProblem
 from aligntools.words import raw_words
@@ -46,14 +46,24 @@ def languages_of(pair: str, takes: str = "`tokenize` takes icu, or") -> tuple[st
     return found[1], found[2]
 
 
-class Words(Protocol):
+class Words(ABC):
     """What finds the words of a text."""
 
     def __call__(self, line: bytes) -> bytes:
-        """Return a line with spaces between tokens, which spell its words."""
+        """Return a line with spaces between tokens, which spell its words; as it is where they would not."""
+        try:
+            text = line.decode().replace("\t", " ")
+        except UnicodeDecodeError:
+            return line
+        return " ".join(text[a:b] for a, b in self._spans(text, 0, len(text), _BETWEEN_SPACES)).encode()
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return where each token of a text begins and ends; no token has a space in it."""
+        return self._spans(text, 0, len(text), _CHUNK)
+
+    @abstractmethod
+    def _spans(self, text: str, begin: int, end: int, words: "re.Pattern[str]") -> list[tuple[int, int]]:
+        """Return the tokens of a part of a text, within what a pattern finds."""
 
 
 def tokenizer(language: str, name: str = "moses") -> Words:
@@ -99,7 +109,7 @@ def sentence_splitter(language: str, asked: str = "tokenize") -> Callable[[str],
     return split
 
 
-class Tokenizer:
+class Tokenizer(Words):
     """Moses' tokenizer for a language; tokens spell the text's words, and none of them goes across a space."""
 
     def __init__(self, language: str) -> None:
@@ -109,29 +119,21 @@ class Tokenizer:
             raise UsageProblem("`tokenize` needs sacremoses: pip install 'aligntools[tokenize]'") from None
         self._tokenizer = MosesTokenizer(language)
 
-    def __call__(self, line: bytes) -> bytes:
-        """Return a line with spaces between tokens; as it is where its tokens would not spell it."""
-        try:
-            text = line.decode().replace("\t", " ")
-        except UnicodeDecodeError:
-            return line
-        return " ".join(text[begin:end] for begin, end in self._spans(text, 0, len(text), _BETWEEN_SPACES)).encode()
-
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return where each token of a text begins and ends; web addresses are one. No token has a space in it."""
         spans, begin = [], 0
         for address in _ADDRESS.finditer(text):
-            spans += self._spans(text, begin, address.start())
-            spans.append(address.span())
+            spans += [*self._spans(text, begin, address.start(), _CHUNK), address.span()]
             begin = address.end()
-        return spans + self._spans(text, begin, len(text))
+        return spans + self._spans(text, begin, len(text), _CHUNK)
 
-    def _spans(self, text: str, begin: int, end: int, words: "re.Pattern[str]" = _CHUNK) -> list[tuple[int, int]]:
+    def _spans(self, text: str, begin: int, end: int, words: "re.Pattern[str]") -> list[tuple[int, int]]:
         chunks = [found.span() for found in words.finditer(text, begin, end)]
         spelled = raw_words.in_letters(text)  # sacremoses knows no marks, and takes them for punctuation
         tokens = self._tokens(spelled[begin:end]) if chunks else []
         if "".join(tokens) != "".join(spelled[a:b] for a, b in chunks):  # what Moses replaces, such as two apostrophes
-            tokens = [token for a, b in chunks for token in self._word(spelled[a:b])]
+            chunk_tokens = ((spelled[a:b], self._tokens(spelled[a:b])) for a, b in chunks)
+            tokens = [one for word, own in chunk_tokens for one in (own if "".join(own) == word else [word])]
         spans, lengths, left = [], iter(map(len, tokens)), 0
         for a, b in chunks:
             while a < b:
@@ -145,12 +147,8 @@ class Tokenizer:
         found = self._tokenizer.tokenize(text, escape=False)
         return [part for token in found for part in token.split(" ") if part]
 
-    def _word(self, word: str) -> list[str]:
-        tokens = self._tokens(word)
-        return tokens if "".join(tokens) == word else [word]
 
-
-class IcuTokenizer:
+class IcuTokenizer(Words):
     """ICU's word boundaries, of a language where its rules are its own (Finnish, Swedish, ...).
 
     Tokens are those of Mozilla's pipelines, without the ones of spaces alone.
@@ -163,22 +161,9 @@ class IcuTokenizer:
             raise UsageProblem("ICU's words need icu4py: pip install 'aligntools[icu]'") from None
         self._breaker, self._language = WordBreaker, language
 
-    def __call__(self, line: bytes) -> bytes:
-        """Return a line with spaces between tokens; as it is where it is not UTF-8."""
-        try:
-            text = line.decode().replace("\t", " ")
-        except UnicodeDecodeError:
-            return line
-        return " ".join(text[begin:end] for begin, end in self._spans(text, _BETWEEN_SPACES)).encode()
-
-    def spans(self, text: str) -> list[tuple[int, int]]:
-        """Return where each token of a text begins and ends. No token has a space in it."""
-        return self._spans(text, _CHUNK)
-
-    def _spans(self, text: str, words: "re.Pattern[str]") -> list[tuple[int, int]]:
-        spans, begin = [], 0
+    def _spans(self, text: str, begin: int, end: int, words: "re.Pattern[str]") -> list[tuple[int, int]]:
+        spans = []
         for token in self._breaker(text, self._language):  # its own places count UTF-16 units
-            end = begin + len(token)
-            spans += [chunk.span() for chunk in words.finditer(text, begin, end)]
-            begin = end
+            spans += [chunk.span() for chunk in words.finditer(text, begin, begin + len(token))]
+            begin += len(token)
         return raw_words.whole(text, spans)

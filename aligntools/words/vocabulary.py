@@ -96,10 +96,7 @@ class Vocabulary:
         return int(self.ids([word.encode()])[0])
 
     def ids(self, words: Sequence[bytes]) -> np.ndarray:
-        """Look up many words at once, given in UTF-8.
-
-        Returns int32 [len(words)]: -1 where a word is not in the vocabulary.
-        """
+        """Look up many words at once, given in UTF-8; return int32 [words], -1 where one is not in the vocabulary."""
         if self._index is None:
             # Sorted hashes: 12 bytes a word, where a dict of bytes would take ten times as much.
             hashes = np.fromiter(map(hash, islice(self.encoded(), 1, None)), np.int64, len(self) - 1)
@@ -121,11 +118,7 @@ class Vocabulary:
         return result
 
     def folded(self) -> tuple["Vocabulary", np.ndarray]:
-        """Return the vocabulary in lower case and where each word went.
-
-        Returns folded: Every word through `str.lower`, in order of first occurrence.
-        Returns mapping (int32 [len]): Old id to new id; NULL stays 0.
-        """
+        """Return the vocabulary in lower case, in order of first occurrence, and each old id's new one, int32 [len]."""
         new: dict[bytes, int] = {}
         mapping = np.zeros(len(self), np.int32)
         words = (word.decode().lower().encode() for word in islice(self.encoded(), 1, None))
@@ -137,7 +130,6 @@ class ExtendedVocabulary:
     """A vocabulary with a few more words behind it; the first is shared, not copied.
 
     base_size: ``len(base)``: the id of the first additional word.
-    extra: The additional words.
     """
 
     def __init__(self, base: Vocabulary, extra: list[str]) -> None:

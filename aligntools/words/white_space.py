@@ -72,11 +72,7 @@ class UnicodeSplit(str):
 
 
 def split_as(text: Any, split: str | None) -> Any:
-    """Attach a splitting rule to a path; anything else, and a path that has one, is returned unchanged.
-
-    split: One of `SPLITS`; None is the first.
-    Raises UsageProblem when there is no such splitting.
-    """
+    """Attach a splitting rule to a path; anything else, and a path that has one, is returned unchanged."""
     if split not in (None, *SPLITS):
         raise UsageProblem(f"no splitting '{split}'; there are {', '.join(SPLITS)}")
     if split != "unicode" or not isinstance(text, str | os.PathLike):
@@ -158,8 +154,6 @@ class WhiteSpace:
 
     text: The text's name, which says how it is split; see `split_as`. Text in memory has been split when it was given.
     of_model: It is read for a language model.
-    lines: Lines with other white space than what separates words, so far.
-    characters: Which they have.
     """
 
     def __init__(self, text: Any, of_model: bool = False) -> None:

@@ -19,7 +19,6 @@ def plain_blocks(path: object, blocks: Iterable[bytes], white: WhiteSpace, conve
     Words of CoNLL are the syntactic ones. A space within one is a no-break space, so that positions count words; a
     sentence without words is a blank line.
 
-    path: For messages. What is no file's name is text that something else reads, too.
     white: Says what separates words in lines.
     convert: Otherwise other kinds are refused.
     """

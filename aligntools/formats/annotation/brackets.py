@@ -334,10 +334,7 @@ def plain(tree: Tree, functions: bool = False, traces: bool = False, named: bool
 def plain_trees(
     trees: Sequence[Tree], functions: bool = False, named: bool | None = None
 ) -> tuple[list[Tree], list[str]]:
-    """Return the trees of a whole treebank as `plain` does, and notes: what was taken for traces, and for lemmas.
-
-    named: As for `plain`; None: as these trees say themselves.
-    """
+    """Return the trees of a whole treebank as `plain` does, and notes: what was taken for traces, and for lemmas."""
     leaves = [leaf for tree in trees for leaf in tree.leaves()]
     if named is None:
         named = are_named(trees)
@@ -380,10 +377,7 @@ SomeTrees: TypeAlias = "str | os.PathLike[str] | Iterable[Tree | str]"
 
 
 def trees_given(given: Any, what: str) -> tuple[list[Tree], list[int] | None]:
-    """Return trees as they stand and, of a file, the numbers of their first lines.
-
-    what: What messages call trees in memory.
-    """
+    """Return trees as they stand and, of a file, the numbers of their first lines."""
     if isinstance(given, str | os.PathLike):
         return read_trees(os.fspath(given))
     trees = list[Tree]()

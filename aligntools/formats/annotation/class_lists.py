@@ -151,9 +151,7 @@ def read_classes(path: object) -> ClassList:
 class WordLookup:
     """Each word's class, for features: what models keep of a list.
 
-    words, names: Words, and classes.
     ids (int32 [words]): Number of each word's class, from 1.
-    paths: Whether the classes are paths.
     """
 
     words: Vocabulary
@@ -227,8 +225,6 @@ def format_cats(
 ) -> bytes:
     """Return the file beside it, ``FILE.cats``.
 
-    words, classes: As for `format_classes`.
-    number: How many classes there may be.
     evaluated, moved, runs: Words that were looked at and those of them that were moved, and times that all were
         clustered.
     """

@@ -83,8 +83,6 @@ class Conll:
     block without words is a sentence of no words if a comment in it says ``sent_id`` or ``text``, and no sentence
     otherwise (a header, or a second blank line).
 
-    path: For messages.
-    lines: With their line ends.
     places (int64 [words]): Indexes of the word lines in ``lines``, ascending.
     offsets (int64 [sentences + 1]): Sentence ``n`` has the words ``offsets[n]:offsets[n + 1]``.
     starts (int64 [sentences + 1]): The block of sentence ``n`` is ``lines[starts[n]:starts[n + 1]]``, with the blank
@@ -195,7 +193,6 @@ class Conll:
     def format(self, replacing: Mapping[int, Sequence[bytes]] | None = None) -> bytes:
         """Return the text, some columns of the word lines replaced; with HEAD DEPS is, too (see `tree_graph`).
 
-        replacing: A value for each word, by column, counted from 0.
         Raises ValueError when there is not one value for each word, or one cannot stand in a column. Raises DataError
         when the file has no such column, and a value is other than ``_``.
         """
@@ -416,10 +413,7 @@ def format_conll(
 ) -> bytes:
     """Write new sentences, ``_`` in every column that is not given.
 
-    words: All sentences, joined.
     offsets (int64 [sentences + 1]): A sentence without words becomes a ``# text =`` line, and is read back as such.
-    columns: Further columns, counted from 0.
-    Raises ValueError when there is not one value for each word, or one cannot stand in a column.
     """
     given = {1: words, **(columns or {})}
     for n, values in given.items():

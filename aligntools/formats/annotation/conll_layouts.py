@@ -19,10 +19,8 @@ _NUMBER = re.compile(rb"\d+|_")
 class Layout:
     """The columns of a file.
 
-    name: What the format is called in messages.
-    width: How many columns a line has, or the fewest where ``open``.
+    width: How many columns a line has, or the fewest where ``open``: lines may have more, as many in all of a sentence.
     places: Where each of `COLUMNS` is, counted from 0; None: the file has none, and ``_`` is read for it.
-    open: Whether lines may have more columns, as many in all of a sentence.
     """
 
     name: str

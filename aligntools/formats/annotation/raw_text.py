@@ -32,8 +32,6 @@ def stream_raw(
     language: ISO code. One that the rules do not know is as English with other apostrophes.
     sentences: ``split``: they end where the rules of the language say so and at blank lines; ``lines``: each line is
         one, a blank one too.
-    most: Most sentences in a part.
-    name: ``moses`` or ``icu``.
     """
     spans = tokenizer(language, name).spans
     split = sentence_splitter(language) if sentences == "split" else None
@@ -65,7 +63,6 @@ def decoded_lines(path: object, lines: Iterable[bytes]) -> Iterator[str]:
 def format_raw(lines: Iterable[str], spans: Spans, split: Split | None) -> Iterator[bytes]:
     """Yield each sentence of a text as a block of CoNLL-U.
 
-    lines: With their ends.
     spans: Returns where the tokens of a sentence begin and end; between them there are only spaces.
     split: Cuts a text into sentences, which joined are the text. None: each line is one.
     """

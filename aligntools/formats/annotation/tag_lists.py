@@ -37,8 +37,8 @@ def format_posteriors(
 ) -> bytes:
     """Format the posteriors of each token's tags, those that six decimals do not show left out.
 
-    words (sequence of bytes [tokens]), offsets (int64 [sentences + 1]), cells (int64 [tokens + 1]), tags (sequence of
-        bytes [cells]), values (float64 [cells]).
+    words (bytes [tokens]), offsets (int64 [sentences + 1]), cells (int64 [tokens + 1]), tags (bytes [cells]), values
+        (float64 [cells]).
     """
     lines = []
     for a, b in pairwise(offsets.tolist()):

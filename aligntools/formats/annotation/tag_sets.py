@@ -82,7 +82,6 @@ def _weight(fields: list[bytes]) -> float | None:
 def sets_of(text: Tokens, path: object, known: Collection[bytes] = ()) -> dict[bytes, tuple[bytes, ...]]:
     """Return the tags that each label of a text stands for: ``_`` none, ``NOUN|VERB`` two, all else itself.
 
-    path: What messages call the text, which has tags.
     known: Names of tags, apart from those that stand alone in the text.
     """
     labels = text.tags or []

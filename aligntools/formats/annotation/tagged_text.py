@@ -39,11 +39,8 @@ _SPACES = re.compile(rb"[\r\v\f]")  # what bytes.split takes for a space and we 
 class Tokens:
     """Sentences as flat lists.
 
-    words: All sentences, joined.
     offsets (int64 [sentences + 1]): Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``.
-    tags: A tag for each word, where the text has tags.
     lines (int64 [sentences]): 1-based number of the line where each sentence begins.
-    format: What was read, one of `FORMATS`.
     """
 
     words: list[bytes]

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, overload
+from typing import Any, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -30,10 +30,6 @@ from aligntools.formats.text.text_settings import TagReading, WordReading
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.words.white_space import form_of, in_form, split_as
 
-if TYPE_CHECKING:
-    pass
-
-
 #: A sentence with tags: a line of ``word_TAG``, or pairs of word and tag (as a tagger returns them).
 Annotated: TypeAlias = str | Sequence[tuple[str, str]]
 #: A file, by its name.
@@ -53,12 +49,6 @@ def encoded(word: str) -> bytes:
 def decoded(word: bytes) -> str:
     """Return a word as text; bytes that are not UTF-8 survive in it."""
     return word.decode("utf-8", "surrogateescape")
-
-
-def _offsets(rows: Sequence[Sequence[object]]) -> np.ndarray:
-    offsets = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum([len(row) for row in rows], out=offsets[1:])
-    return offsets
 
 
 def tokens_of(sentences: Iterable[Sentence], split: Split | None = None) -> Tokens:
@@ -96,7 +86,8 @@ def tagged_tokens_of(sentences: Iterable[Annotated], separator: bytes | None = N
             if any(not word or not tag for word, tag in pairs[-1]):
                 raise DataError(IN_MEMORY, number, "a word or a tag is empty")
     words, tags = ([pair[k] for row in pairs for pair in row] for k in (0, 1))
-    return Tokens(words, _offsets(pairs), tags, np.arange(1, len(rows) + 1), "tagged")
+    offsets = np.cumsum([0, *map(len, pairs)], dtype=np.int64)
+    return Tokens(words, offsets, tags, np.arange(1, len(rows) + 1), "tagged")
 
 
 def read_untagged(text: PathLike | Parsed | Iterable[Sentence], reading: WordReading = _WORDS) -> Tokens:
@@ -162,10 +153,7 @@ def tell_unused(format: str, name: str, column: str | int | None, separator: str
 
 
 def predicted_of(text: object) -> Conll:
-    """Return CoNLL-2009, a file or what was read of one, with the predicted columns.
-
-    Raises UsageProblem when it is no CoNLL.
-    """
+    """Return CoNLL-2009, a file or what was read of one, with the predicted columns."""
     if isinstance(text, (str, os.PathLike)):
         text = read_conll(os.fspath(text))
     if not isinstance(text, Conll):
@@ -206,8 +194,6 @@ def lookup_of(classes: ClassList | PathLike | None, words: list[bytes]) -> WordL
 def word_tags(path: str | os.PathLike[str], lengths: Sequence[int], left_out: bool = False) -> list[list[str]]:
     """Return a tag for each word of a side; blank sentences need not be in the file.
 
-    path: Tagged text or CoNLL, as `score_tags` takes it.
-    lengths: Words of each sentence.
     left_out: Sentences without words may have tags: of those that were left out when the text was read.
     """
     path = os.fspath(path)

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from aligntools.formats.annotation.tagged_text import Tokens
+from aligntools.formats.annotation.tagged_text import Tokens, stream_text
 from aligntools.formats.text.bitext import IN_MEMORY, TextLines, read_side, sentences_given, words_given
 from aligntools.formats.text.corpus import Side
 from aligntools.formats.text.numbered_text import LineSource
@@ -23,7 +23,14 @@ from aligntools.formats.text.text_settings import RawReading as RawReading
 from aligntools.formats.text.text_settings import Split as Split
 from aligntools.ground.errors import DataError
 from aligntools.words.vocabulary import AnyVocabulary, Vocabulary, split_words
-from aligntools.words.white_space import WhiteSpace, as_spaces, as_spaces_of_models, has_others, split_as
+from aligntools.words.white_space import (
+    UnicodeSplit,
+    WhiteSpace,
+    as_spaces,
+    as_spaces_of_models,
+    has_others,
+    split_as,
+)
 
 #: A sentence: a line of words between spaces, or the list of its words.
 Sentence: TypeAlias = str | Sequence[str]
@@ -48,8 +55,6 @@ def paths_of(sources: Sentences, targets: Sentences | None, split: str | None = 
 
 def text_path(path: str, split: str | None) -> str | os.PathLike[str]:
     """Return the file of a text as functions take it, with how it is split."""
-    from aligntools.words.white_space import UnicodeSplit, split_as
-
     found = split_as(path, split)
     return found if isinstance(found, UnicodeSplit) else Path(path)
 
@@ -74,8 +79,6 @@ def _side(pairs: Iterable[Any], side: int) -> Iterator[Sentence]:
 
 def file_or_lines(text: Sentences, name: str, split: str | None) -> Any:
     """Return a text, or one side of it, as the readers of files take it."""
-    from aligntools.words.white_space import split_as
-
     if isinstance(text, io.RawIOBase):  # open already
         return text
     named = split_as(text, split)
@@ -86,9 +89,7 @@ def file_or_lines(text: Sentences, name: str, split: str | None) -> Any:
 class Lines:
     """Sentences of words.
 
-    words: UTF-8, of all sentences.
     offsets (int64 [sentences + 1]): Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``.
-    name: The file, or what messages call the text.
     """
 
     words: list[bytes]
@@ -148,8 +149,7 @@ def lines_of(sentences: Iterable[Sentence], name: str = IN_MEMORY, split: str | 
     white = WhiteSpace(name)
     rows = [words_of(sentence, split, white) for sentence in sentences_given(sentences, name)]
     white.tell()
-    offsets = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum([len(row) for row in rows], out=offsets[1:])
+    offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     return Lines([word for row in rows for word in row], offsets, name)
 
 
@@ -170,8 +170,7 @@ def side_of(text: Text, split: str | None = None) -> tuple[Side, Vocabulary]:
     """Return a text as word numbers and their vocabulary."""
     text = split_as(text, split)
     if isinstance(text, str | os.PathLike):
-        side, vocabulary = read_side(os.fspath(text), lowercase=False)
-        return side, vocabulary
+        return read_side(os.fspath(text), lowercase=False)
     return numbered([read_lines(text, split)])
 
 
@@ -182,8 +181,6 @@ def stream_lines(text: Text, sentences: int, split: str | None = None) -> Iterat
         yield read_lines(text)
         return
     if isinstance(text, str | os.PathLike):
-        from aligntools.formats.annotation.tagged_text import stream_text
-
         yield from (Lines(part.words, part.offsets, os.fspath(text)) for part in stream_text(text, sentences))
         return
     rows = sentences_given(text, IN_MEMORY)

@@ -24,9 +24,7 @@ _ADVICE = "give what it writes: rows with tabs, or `output_format=json`"
 class FoundWords:
     """Words of one side that were found.
 
-    kind: Of `SPANS`.
     start, end: The first word and the one after the last, from 0, of the words that were checked.
-    text: These words, with spaces between.
     """
 
     kind: str
@@ -65,7 +63,6 @@ class FoundWords:
 class Finding:
     """What was found in a pair.
 
-    line: Which pair of the text it is, from 1.
     differences: Such as ``numbers -10 +12``: what the source alone has and what the target alone has.
     """
 

@@ -57,11 +57,9 @@ def read_giza_a3(path: str, *, sentences: int | None = None) -> tuple[Links, int
 
 
 def giza_records(path: str) -> Iterator[tuple[int, tuple[int, int, int], tuple[bytes, bytes, bytes]]]:
-    """Yield the sentence pairs of an ``*.A3.final`` file, in the order in which they stand there.
+    """Yield of each pair of an ``*.A3.final`` file the line that it begins on, its header and its three lines.
 
-    Yields line: That of the pair's first line.
-    Yields header: The pair's number, and how many words generate and are generated.
-    Yields lines: Its lines without their ends.
+    A header is the pair's number, and how many words generate and are generated.
     """
     rows = enumerate(files.lines(path), 1)
     for line, header in rows:
@@ -86,11 +84,9 @@ def format_giza_a3(
     line: int = 1,
     scores: Sequence[float] | None = None,
 ) -> bytes:
-    """Write links as ``*.A3.final``, three lines for each sentence pair.
+    """Write links, at most one for each target word, as ``*.A3.final``, three lines for each sentence pair.
 
-    links: At most one for each target word.
     sources, targets: As many lines of text: what generates, and what is generated.
-    path, line: For errors: the file that the links are of, and the number of the first line.
     scores: What is written as each alignment's probability; None writes 1.
     """
     written = []
@@ -167,8 +163,8 @@ class GizaTables:
 def write_classes(path: str, words: Sequence[bytes], classes: np.ndarray) -> np.ndarray:
     """Write ``word TAB class`` lines, words in order; return each class's number as GIZA++ counts them, int64.
 
-    GIZA++ counts classes as it meets them in the file, from 1, and so they are named here; the class ``0`` is that of
-    words without one. Classes without words have the number -1.
+    GIZA++ counts classes as it meets them in the file, from 1; 0 is that of words without one. Classes without words
+    have -1.
     """
     order = sorted(range(len(words)), key=words.__getitem__)
     _, first = np.unique(classes[order], return_index=True)
@@ -251,10 +247,8 @@ def _write(path: str, lines: Iterable[bytes]) -> None:
 
 
 def parse_bal(data: bytes, *, path: object = "-", line: int = 1) -> tuple[Links, Links]:
-    """Read whole sentence pairs.
+    """Read whole sentence pairs, three lines each.
 
-    data: Whole lines, three for each pair.
-    path, line: For errors: the file, and the number of the first line.
     Returns direct, inverse: Links ``(f, e)``: of ``a``, at most one for each f, and of ``b``, at most one for each e.
     """
     rows = data.split(b"\n")
@@ -310,10 +304,7 @@ _DISTORTED = "nine numbers, the last of them odd, and as many probabilities as i
 
 
 class Entries(NamedTuple):
-    """A table of three columns or five: whole numbers, and a probability at the end.
-
-    keys (int64 [n, 2 or 4]), p (float64 [n]).
-    """
+    """A table: whole numbers, int64 [n, 2 or 4], and a probability at the end, float64 [n]."""
 
     keys: np.ndarray
     p: np.ndarray
@@ -327,11 +318,7 @@ class Fertilities(NamedTuple):
 
 
 class GizaDistances(NamedTuple):
-    """Distances of IBM 4, by classes.
-
-    observed, given (int64 [n]): Numbers of the classes of the word, and of the word before.
-    p (float64 [n, 2 reach + 1]): From ``-reach`` on.
-    """
+    """Distances of IBM 4: classes of the word and of the one before (int64 [n]), p (float64 [n, 2 reach + 1])."""
 
     observed: np.ndarray
     given: np.ndarray
@@ -339,10 +326,7 @@ class GizaDistances(NamedTuple):
 
 
 def whole_lines(path: str | PathLike[str]) -> Iterator[tuple[int, bytes]]:
-    """Yield a file's lines with their numbers; DataError where the last one does not end.
-
-    These programs end each line, so that a line without an end is one that was cut off.
-    """
+    """Yield a file's lines with their numbers; refuse a last one without an end, which was cut off."""
     number = 0
     with files.reading(path) as file:
         for number, line in enumerate(file, 1):
@@ -365,11 +349,7 @@ def _probability(path: object, number: int, field: bytes) -> float:
 
 
 def read_entries(path: str | PathLike[str], columns: int, form: str) -> Entries:
-    """Read a table with this number of whole numbers and a probability on each line.
-
-    columns: 2 for ``t3.final``, 4 for ``a3.final`` and ``d3.final``.
-    form: What a line is, for messages.
-    """
+    """Read a table of so many whole numbers and a probability on each line; ``form`` is what messages call a line."""
     keys: list[int] = []
     p: list[float] = []
     for number, line in whole_lines(path):

@@ -24,8 +24,6 @@ class Gold:
     """Gold links of the first sentences of a corpus.
 
     sure, possible: Every sure link is possible too.
-    format: One of `FORMATS`.
-    index_base: How the file counts.
     first_sentence: Number that the file gives to the first sentence; 1 in Pharaoh text.
     null_links: Links to position 0, NULL in the numbered format, that were dropped.
     numbers (int64 [sentences] or None): Lines of the corpus that the sentences are, ascending, counted from 1; None:
@@ -85,7 +83,6 @@ def parse_gold(
     ``sentence source target [S|P] [confidence]``, sure by default, also in lower case; sentence pairs
     without a link have no line. Position 0 is NULL there, and such links are dropped.
 
-    path: For errors.
     format: ``pharaoh``, ``naacl`` or ``auto``, which goes by the first line that is not blank.
     index_base: What the first word is called; None is 0 in Pharaoh text, 1 otherwise.
     first_sentence: ``naacl`` only: number of the first sentence pair of the corpus. None works it out from

@@ -42,8 +42,7 @@ class Links:
     def from_lists(cls, sentences: Iterable[Iterable[tuple[int, int]]]) -> "Links":
         """Build links from one iterable of ``(i, j)`` a sentence, in any order."""
         rows = [list(sentence) for sentence in sentences]
-        offsets = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum([len(row) for row in rows], out=offsets[1:])
+        offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
         flat = [link for row in rows for link in row]
         return cls(np.array(flat, np.int32).reshape(-1, 2), offsets).sorted()
 
@@ -104,10 +103,9 @@ def concatenate(parts: Iterable[Links]) -> Links:
 
 
 def tokenize_links(data: bytes, separators: bytes = b"-") -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Read lines of ``<number><separator><number>`` and nothing else, in NumPy.
+    """Read lines of ``<number><separator><number>`` and nothing else, in NumPy; None if a line is not of this form.
 
-    Returns pairs [shape=(links, 2), dtype=int32], the separator of each link [dtype=uint8] and the offsets of the lines
-    [shape=(lines + 1,), dtype=int64]; None if a line is not of this form.
+    Returns pairs (int32 [links, 2]), the separator of each link (uint8) and the offsets of the lines (int64).
     """
     kinds = np.full(256, 3, np.uint8)
     kinds[list(b" \t\r\n")], kinds[list(b"0123456789")], kinds[list(separators)] = 0, 1, 2
@@ -140,13 +138,7 @@ def tokenize_links(data: bytes, separators: bytes = b"-") -> tuple[np.ndarray, n
 def parse_pharaoh(
     data: bytes, *, path: object = "-", line: int = 1, index_base: int = 0, compiled: bool | None = None
 ) -> Links:
-    """Read Pharaoh lines; see `read_pharaoh`.
-
-    data: Whole lines.
-    path, line: For errors: the file, and the number of the first line.
-    index_base: What the first word is called, 0 or 1.
-    compiled: Use compiled code; None decides by size.
-    """
+    """Read Pharaoh lines; see `read_pharaoh`."""
     if data and not data.endswith(b"\n"):
         data += b"\n"  # or a last line that is all prefix would be lost with it
     original = data
@@ -208,11 +200,7 @@ def check_range(
     line: int = 1,
     index_base: int = 0,
 ) -> None:
-    """Check that every link lies within its sentence pair.
-
-    source_lengths, target_lengths (int64 [sentences] or None): Words of each sentence; None leaves that side unchecked.
-    path, line, index_base: For the error: file, number of the first line, and how the file counts.
-    """
+    """Check that every link lies within its sentence pair; lengths are int64 [sentences], or None: unchecked."""
     first = None
     for side, lengths, name in ((0, source_lengths, "source"), (1, target_lengths, "target")):
         if lengths is not None:
@@ -245,10 +233,7 @@ def count_words(data: bytes) -> np.ndarray:
 
 
 class LineReader:
-    """A text file given out in blocks of as many lines as are asked for, in constant memory.
-
-    line: Lines given out so far.
-    """
+    """A text file given out in blocks of as many lines as are asked for, in constant memory."""
 
     def __init__(self, path: object) -> None:
         self.path, self.line = str(path), 0
@@ -257,9 +242,8 @@ class LineReader:
         self._data, self._ends, self._row = b"", np.zeros(0, np.int64), 0
 
     def read(self, most: int = _BLOCK_LINES, *, wait: bool = True, multiple: int = 1) -> bytes:
-        """Return the next lines.
+        """Return the next lines, ``most`` of them unless the file ends.
 
-        most: How many, unless the file ends.
         wait: False: return as soon as there are any (standard input may be a live pipe).
         multiple: Return a multiple of so many lines, unless the file ends.
         """
@@ -335,14 +319,10 @@ class LinkReader:
 
 
 def read_pharaoh(path: object, *, index_base: int = 0, head: int | None = None, compiled: bool | None = None) -> Links:
-    """Read links ``i-j``, one line per sentence pair; an empty line has none.
+    """Read links ``i-j``, one line per sentence pair, ``head`` lines at most; an empty line has none.
 
-    Links are read after the last `` ||| `` of a line that has one, in any order. A probability after a
-    link, as in ``3-4:0.9731``, is ignored.
-
-    index_base: What the first word is called, 0 or 1.
-    head: Read only so many lines.
-    compiled: Use compiled code; None decides by size.
+    Links are read after the last `` ||| `` of a line that has one, in any order. A probability after a link, as in
+    ``3-4:0.9731``, is ignored.
     """
     blocks, left = [], head
     with closing(LinkReader(path, index_base=index_base, compiled=compiled)) as reader:
@@ -362,7 +342,6 @@ def format_pharaoh(
 
     order: ``source``: as they are stored; ``target``: by ``(j, i)``.
     probabilities [links] or None: Written after each link with four decimals, as in ``3-4:0.9731``.
-    compiled: Use compiled code; None decides by size.
     """
     pairs = links.pairs
     parts = np.zeros(0, np.int32)
@@ -389,10 +368,10 @@ _SCORED = re.compile(rb"(\d{1,9})-(\d{1,9}):([0-9.]+(?:[eE][+-]?\d+)?)(?!\S)")
 
 
 def read_with_probabilities(path: object, *, index_base: int = 0) -> tuple[Links, np.ndarray | None]:
-    """Read Pharaoh lines as `pharaoh.read_pharaoh` does, and the probabilities of links.
+    """Read Pharaoh lines as `read_pharaoh` does, and the probabilities of links.
 
-    Returns the probabilities [shape=(links,), dtype=float64], from 0 to 1, NaN for a link without one; None where no
-    link has one. Of a link that is there twice the last counts.
+    They are float64 [links], from 0 to 1, NaN for a link without one; None where no link has one. Of a link that is
+    there twice the last counts.
     """
     with files.reading(path, FOR_OBJECTS) as file:
         data = file.read()

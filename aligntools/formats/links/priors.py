@@ -43,7 +43,6 @@ class Counted:
     """Pseudo-counts of distinct keys, in ascending order.
 
     keys (int32 [n, columns]): Word ids, fertilities or jumps.
-    alphas (float64 [n]): Finite, and not negative.
     """
 
     keys: np.ndarray
@@ -83,13 +82,10 @@ def _no_words() -> Vocabulary:
 
 @dataclass(frozen=True, eq=False)
 class Priors:
-    """Counts of links, fertilities and jumps, with the words that they are of.
+    """Counts of links, fertilities and jumps, with the words that they are of; id 0 is NULL.
 
-    source_vocabulary, target_vocabulary: Id 0 is NULL.
-    lexical: Columns: source word, target word.
-    source_fertilities, target_fertilities: Columns: word, number of links (in the forward and in the reverse
-        direction).
-    forward_jumps, reverse_jumps: One column: the distance between the positions of consecutive linked words.
+    Columns of ``lexical`` are source word and target word, of fertilities word and number of links, in the forward and
+    in the reverse direction; of jumps the distance between the positions of consecutive linked words.
     """
 
     source_vocabulary: Vocabulary = field(default_factory=_no_words)

@@ -27,7 +27,6 @@ class TTable:
 
     given, words: Numbers of the words on either side, from 0 on.
     keys (int64 [pairs]): ``given * len(words) + word``, ascending.
-    probabilities (float64 [pairs]).
     """
 
     given: dict[bytes, int]
@@ -39,10 +38,7 @@ class TTable:
         return len(self.keys)
 
     def lookup(self, given: list[bytes], words: list[bytes], floor: float) -> np.ndarray:
-        """Return ``p(word | given)`` of every two words, ``floor`` for pairs that the table does not have.
-
-        Returns float64 [len(given), len(words)].
-        """
+        """Return ``p(word | given)`` of every two words, float64 [given, words]; ``floor`` for missing pairs."""
         rows = np.array([self.given.get(word, -1) for word in given], np.int64)[:, None]
         columns = np.array([self.words.get(word, -1) for word in words], np.int64)[None, :]
         wanted = np.where((rows >= 0) & (columns >= 0), rows * len(self.words) + columns, -1)
@@ -89,10 +85,8 @@ def read_ttable(
 ) -> TTable:
     """Read a table; of a pair that comes twice the last line counts.
 
-    Numbers above 0 are probabilities, and make NULL the name of NULL; else they are logarithms.
-
-    given_vocabulary, vocabulary: What the numbers in the first and in the second column stand for (see
-        `read_vocabulary`); None: words.
+    Numbers above 0 are probabilities, and make NULL the name of NULL; else they are logarithms. Vocabularies say what
+    the numbers in the first and in the second column stand for (see `read_vocabulary`); without, they are words.
     """
     given: dict[bytes, int] = {}
     words: dict[bytes, int] = {}

@@ -1,13 +1,11 @@
 """Documents whose segments are translated: XLIFF, TMX, HTML, DOCX; which one a file is."""
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterator
+from typing import Any, TypeAlias
 
 from aligntools.formats.markup import webpages
 from aligntools.formats.markup.docx import Docx, read_docx
-from aligntools.formats.markup.segments import Segment
 from aligntools.formats.markup.webpages import Page, read_page
 from aligntools.formats.markup.xliff import TranslationFile, read_tmx, read_xliff
 from aligntools.formats.opening import files
@@ -15,54 +13,15 @@ from aligntools.formats.opening.recognition import ARCHIVE
 from aligntools.formats.opening.streamed_xml import xml_root
 from aligntools.ground.errors import DataError, UsageProblem
 
-
-class DocumentSegment(Protocol):
-    """A segment and its translation."""
-
-    @property
-    def source(self) -> Segment:
-        """What it has."""
-
-    @property
-    def target(self) -> Segment:
-        """Its translation."""
-
-    @property
-    def unchanged(self) -> bool:
-        """Whether the translation is the very text of the source, so that it stays as it is."""
-
-
-T = TypeVar("T", bound=DocumentSegment)
-
-
-class Document(Protocol[T]):
-    """A document whose segments have translations."""
-
-    @property
-    def segments(self) -> list[T]:
-        """All that have text, in order."""
-
-    @property
-    def wanted(self) -> list[bool]:
-        """Which of them are written again."""
-
-    @property
-    def others(self) -> Counter[str]:
-        """What is no segment for all its text, by why, counted."""
-
-    def why_left(self, segment: T) -> str:
-        """Return why one that is not wanted is left as it is."""
-
-    def with_targets(self, targets: Iterable[tuple[T, str]]) -> bytes:
-        """Return the document with some segments replaced, and everything else as it is."""
+#: A `TranslationFile`, `Page` or `Docx`. Each has ``segments`` with ``source``, ``target`` and ``unchanged``: whether
+#: the translation is the very text of the source, so that it stays; ``wanted``, which of them are written again; and
+#: ``others``: what is no segment for all its text, by why, counted. ``why_left(segment)`` says why one that is not
+#: wanted is left as it is, ``with_targets(pairs)`` makes the document's bytes with some segments replaced.
+Document: TypeAlias = Any
 
 
 def read_document(path: Any, languages: str | None = None) -> TranslationFile | Page | Docx:
-    """Read a document of any compression: DOCX if it is a ZIP archive, XLIFF or TMX as its first tag says, else HTML.
-
-    Raises UsageProblem when languages are given for what is no TMX. Raises DataError when it cannot be read, or has no
-    tags.
-    """
+    """Read a document of any compression: DOCX if it is a ZIP archive, XLIFF or TMX by its first tag, else HTML."""
     data = _data(path)
     if data.startswith(ARCHIVE) and languages is None:
         return read_docx(data, path)
@@ -79,7 +38,7 @@ def read_document(path: Any, languages: str | None = None) -> TranslationFile | 
     return page
 
 
-def read_translation(document: Page | Docx, path: Any) -> "Document[Any]":
+def read_translation(document: Page | Docx, path: Any) -> Page | Docx:
     """Return a document with the translations of another file: a document of its kind, or lines of text.
 
     Text that begins with a tag and has tags of blocks is an HTML document; not where the document's own text begins

@@ -16,7 +16,16 @@ from io import BytesIO
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from aligntools.formats.markup.segments import SPACE, Mark, Segment, one_spaced, plain_line, with_edges, with_spaces
+from aligntools.formats.markup.segments import (
+    SPACE,
+    Mark,
+    Segment,
+    one_spaced,
+    plain_line,
+    spliced,
+    with_edges,
+    with_spaces,
+)
 from aligntools.formats.opening.streamed_xml import XmlEvent, XmlReader
 from aligntools.ground.errors import DataError
 
@@ -42,7 +51,6 @@ class Paragraph:
     """A paragraph with text.
 
     source, target: What it has, and its translation. Text is XML, with entities; tags are such as ``<bold 3>``.
-    begin, end: The bytes of the part that are replaced.
     line: Number of the paragraph, from 1, among those that have text.
     written: Of each mark, by number: what stands for its begin and its end.
     looks: Of each mark the look of the text in it, where it has one; behind them the paragraph's own.
@@ -86,14 +94,6 @@ class Paragraph:
         return f'<{w}r>{look or ""}<{w}t xml:space="preserve">{text}</{w}t></{w}r>' if text else ""
 
 
-@dataclass
-class _Open:
-    """A mark whose end is not there yet."""
-
-    name: str
-    number: int
-
-
 class _Run(NamedTuple):
     """Text of one look that lies together, and its first character."""
 
@@ -111,56 +111,55 @@ class _Paragraph:
         self.length = 0
         self.marks: list[Mark] = []
         self.written: list[tuple[str, str]] = []
-        self.open: list[_Open] = []
+        self.open: list[tuple[str, int]] = []  # names and numbers of marks whose ends are not there yet
         self.whole = True
         self.runs: list[tuple[_Run, int]] = []
 
     def add(self, name: str, opening: str, attributes: str = "") -> int:
         """Put a mark here."""
-        parent = self.open[-1].number if self.open else -1
-        self.marks.append(Mark("", "", self.length, self.length, parent, name, attributes))
+        self.marks.append(Mark("", "", self.length, self.length, self.parent, name, attributes))
         self.written.append((opening, ""))
         return len(self.marks) - 1
 
+    @property
+    def parent(self) -> int:
+        """The innermost mark whose end is not there yet; -1 for none."""
+        return self.open[-1][1] if self.open else -1
+
     def close(self, name: str, closing: str) -> None:
         """End the innermost mark of a name, and those in it; without one, put a mark here."""
-        at = next((k for k in range(len(self.open) - 1, -1, -1) if self.open[k].name == name), -1)
+        at = next((k for k in range(len(self.open) - 1, -1, -1) if self.open[k][0] == name), -1)
         crossing = name == "field" and at < len(self.open) - 1
         if at < 0 or crossing:
             self.add(name, closing)
             return
-        one = self.open[at]
+        number = self.open[at][1]
         del self.open[at:]
-        self.marks[one.number] = replace(self.marks[one.number], closing="-", end=self.length)
-        opening, before = self.written[one.number]
-        self.written[one.number] = opening, before + closing
+        self.marks[number] = replace(self.marks[number], closing="-", end=self.length)
+        opening, before = self.written[number]
+        self.written[number] = opening, before + closing
 
     def put(self, text: str, look: str) -> None:
         """Add text of a look."""
         if not text:
             return
-        parent = self.open[-1].number if self.open else -1
-        if self.runs and self.runs[-1][0].look == look and self.runs[-1][0].parent == parent:
+        if self.runs and self.runs[-1][0].look == look and self.runs[-1][0].parent == self.parent:
             self.runs[-1] = self.runs[-1][0], self.length + len(text)
         else:
-            self.runs.append((_Run(look, self.length, parent), self.length + len(text)))
+            self.runs.append((_Run(look, self.length, self.parent), self.length + len(text)))
         self.text.append(text)
         self.length += len(text)
 
 
 class PartReader:
-    """Reads the paragraphs of a part.
-
-    path: What messages call it.
-    """
+    """Reads the paragraphs of a part."""
 
     def __init__(self, data: bytes, name: str, path: object) -> None:
         self.data, self.name, self.path = data, name, path
         self.encoding, self.prefix = "utf-8", ""
 
     def _events(self) -> Iterator[XmlEvent]:
-        file = BytesIO(self.data)
-        reader = XmlReader(file.read, self.path)
+        reader = XmlReader(BytesIO(self.data).read, self.path)
         for event in reader:
             self.encoding = reader.encoding
             yield event
@@ -222,11 +221,11 @@ class PartReader:
             here.add(local, opening)
             return
         name = "a" if local == "hyperlink" else local
-        here.open.append(_Open(name, here.add(name, opening, ' id=""')))
+        here.open.append((name, here.add(name, opening, ' id=""')))
 
     def _open_further(self, events: Iterator[XmlEvent], event: XmlEvent, local: str, here: _Paragraph) -> None:
         """Take what belongs to the begin of what has runs in it; an ``sdt`` has them in its ``sdtContent``."""
-        number = here.open[-1].number
+        number = here.parent
         content = local == "sdtContent" and not self._between(event.begin, event.end).endswith("/>")
         end = event.end if content else self._skip(events, event, here)
         opening, closing = here.written[number]
@@ -273,7 +272,7 @@ class PartReader:
     def _read_ruby(self, events: Iterator[XmlEvent], start: XmlEvent, look: str, here: _Paragraph) -> None:
         """Take characters that have their reading above them: their runs are text, and all else is around it."""
         number, ended, based = here.add("ruby", ""), start.end, False
-        here.open.append(_Open("ruby", number))
+        here.open.append(("ruby", number))
         for event in events:
             local = self._local(event)
             if event.kind == "start" and local == "rubyBase":
@@ -294,17 +293,12 @@ class PartReader:
     def _within_run(self, local: str, event: XmlEvent, written: str, here: _Paragraph) -> None:
         """Take what is in a run and no text: of a field, its begin and its end belong together."""
         kind = next((value for name, value in event.attributes.items() if name.endswith("fldCharType")), "")
+        number = here.parent
         if local == "fldChar" and kind == "begin":
-            here.open.append(_Open("field", here.add("field", written, ' id=""')))
+            here.open.append(("field", here.add("field", written, ' id=""')))
         elif local == "fldChar" and kind == "end":
             here.close("field", written)
-        elif (
-            local in _CODES
-            and here.open
-            and here.open[-1].name == "field"
-            and here.length == here.marks[here.open[-1].number].begin
-        ):
-            number = here.open[-1].number
+        elif local in _CODES and here.open[-1:] == [("field", number)] and here.length == here.marks[number].begin:
             here.written[number] = here.written[number][0] + written, here.written[number][1]
         else:
             here.add(local, written)
@@ -380,9 +374,6 @@ _ATTRIBUTE = re.compile(r'\s(Id|Type|Target)\s*=\s*"([^"]*)"')
 class Docx:
     """A document and its paragraphs.
 
-    packed: The file.
-    parts: All, in order.
-    encodings: Of the parts that have paragraphs.
     segments: Those that have text, in order.
     wanted: Which of them get something; others stay as they are.
     """
@@ -451,12 +442,11 @@ class Docx:
         file = BytesIO()
         with zipfile.ZipFile(file, "w") as archive:
             for info, data in self.parts:
-                out, at = [], 0
-                for paragraph, text in given.get(info.filename, ()):
-                    written = paragraph.xml(text).encode(self.encodings[info.filename], "xmlcharrefreplace")
-                    out += [data[at : paragraph.begin], written]
-                    at = paragraph.end
-                archive.writestr(_same(info), b"".join([*out, data[at:]]))
+                pieces = (
+                    (one.begin, one.end, one.xml(text).encode(self.encodings[info.filename], "xmlcharrefreplace"))
+                    for one, text in given.get(info.filename, ())
+                )
+                archive.writestr(_same(info), spliced(data, pieces))
         return file.getvalue()
 
     def part(self, name: str) -> bytes:

@@ -8,7 +8,7 @@ import html
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import AnyStr, NamedTuple
 
 from aligntools.ground.errors import DataError
 from aligntools.words.placeholders import VOID
@@ -45,7 +45,6 @@ class Mark:
     begin, end: Of what is between them, in the segment's text; the same for one tag alone.
     parent: Number of the mark that it lies in; -1 where there is none.
     name: Of the element; ``CDATA`` and ``!`` are no elements.
-    attributes: As they are written.
     around: White space before and behind a mark without text, where it shall stand there in the translation too.
     separates: Whether such a mark is a space to who reads the text without it: a tab, the break of a line.
     """
@@ -322,6 +321,17 @@ def plain_line(segment: Segment, separators: Collection[str]) -> str:
 def one_spaced(text: str) -> str:
     """Return a text with one space for all white space in a row, and none at its ends."""
     return _SPACES.sub(" ", text).strip(" ")
+
+
+def spliced(whole: AnyStr, pieces: Iterable[tuple[int, int, AnyStr]]) -> AnyStr:
+    """Return a text with what stands from one place to another replaced, in order; all else is as it was."""
+    out: list[AnyStr] = []
+    at = 0
+    for begin, end, piece in pieces:
+        out += [whole[at:begin], piece]
+        at = end
+    out.append(whole[at:])
+    return whole[:0].join(out)
 
 
 def with_edges(text: str, source: str) -> str:

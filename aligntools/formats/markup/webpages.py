@@ -20,6 +20,7 @@ from aligntools.formats.markup.segments import (
     Segment,
     one_spaced,
     plain_line,
+    spliced,
     with_spaces,
     within_pairs,
 )
@@ -79,9 +80,6 @@ class PageSegment:
     """A segment of a document.
 
     source, target: What it has and its translation. Both as they are written, with entities.
-    begin, end: The characters that are replaced.
-    line: From 1.
-    block: The element it stands in.
     unchanged: Whether its translation is its own text, so that it stays as it is.
     """
 
@@ -98,7 +96,6 @@ class PageSegment:
 class Page:
     """A document and its segments.
 
-    text: The whole document.
     segments: In order; of a document as it is read, source and target are the same.
     wanted: Which of them get something; others stay as they are.
     others: Blocks that are none of these, by why.
@@ -157,11 +154,8 @@ class Page:
 
     def with_targets(self, targets: Iterable[tuple[PageSegment, str]]) -> bytes:
         """Return the document with some segments replaced; everything else is as it was."""
-        out, at = [], 0
-        for segment, text in targets:
-            out += [self.text[at : segment.begin], text]
-            at = segment.end
-        return "".join([*out, self.text[at:]]).encode(self.encoding, "xmlcharrefreplace")
+        text = spliced(self.text, ((segment.begin, segment.end, target) for segment, target in targets))
+        return text.encode(self.encoding, "xmlcharrefreplace")
 
 
 def read_page(data: bytes, path: object) -> Page:
@@ -225,11 +219,7 @@ class _Parser(HTMLParser):
     def handle_decl(self, decl: str) -> None:
         self._note("other")
 
-    def handle_pi(self, data: str) -> None:
-        self._note("other")
-
-    def unknown_decl(self, data: str) -> None:
-        self._note("other")
+    handle_pi = unknown_decl = handle_comment
 
 
 class _Piece(NamedTuple):
@@ -286,7 +276,7 @@ def _pieces(text: str) -> Iterator[_Piece]:
             if not depth:
                 yield _Piece(kind_kept, kept if kind_kept == "other" else "", kept_from, end)
                 kept = ""
-        elif kind == "start" and _is_kept(name, text[begin:end]):
+        elif kind == "start" and name in BLOCKS - VOID and _NOT_TRANSLATED.search(text[begin:end]):
             kept, kept_from, depth, kind_kept = name, begin, 1, _UNTRANSLATED
         elif kind == "start" and (name in _KEPT or name in _READINGS):
             kept, kept_from, depth, kind_kept = name, begin, 1, "block" if name in BLOCKS else "other"
@@ -306,14 +296,10 @@ def _ends(kept: str, kind: str, name: str) -> bool:
     return kept == "p" and kind == "start" and name in BLOCKS
 
 
-def _is_kept(name: str, tag: str) -> bool:
-    """Whether a block says that it is not translated."""
-    return name in BLOCKS and name not in VOID and bool(_NOT_TRANSLATED.search(tag))
-
-
 def _segment(text: str, pieces: list[_Piece]) -> tuple[Segment, int, int] | None:
     """Return a segment and where it begins and ends; nothing where there is no text."""
-    worded = [k for k, piece in enumerate(pieces) if piece.kind == "text" and _has_words(text[piece.begin : piece.end])]
+    texts = ((k, text[piece.begin : piece.end]) for k, piece in enumerate(pieces) if piece.kind == "text")
+    worded = [k for k, written in texts if html.unescape(written).strip("\ufeff").strip()]
     if not worded:
         return None
     first, last = _reach(pieces, worded[0], worded[-1])
@@ -358,10 +344,6 @@ def _written(marks: list[Mark]) -> list[Mark]:
     kept = [k for k, mark in enumerate(marks) if mark.opening or mark.closing]
     numbers = {k: n for n, k in enumerate([-1, *kept], -1)}
     return marks if len(kept) == len(marks) else [replace(marks[k], parent=numbers[marks[k].parent]) for k in kept]
-
-
-def _has_words(text: str) -> bool:
-    return bool(html.unescape(text).strip("\ufeff").strip())
 
 
 def _reach(pieces: list[_Piece], first: int, last: int) -> tuple[int, int]:

@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import NamedTuple
 
-from aligntools.formats.markup.segments import BrokenSegment, Segment, parse_segment
+from aligntools.formats.markup.segments import BrokenSegment, Segment, parse_segment, spliced
 from aligntools.formats.opening.streamed_xml import XmlEvent, XmlReader
 from aligntools.formats.text.units import Languages
 from aligntools.ground.errors import DataError
@@ -24,7 +25,6 @@ class TranslatedSegment(NamedTuple):
     """A segment and its translation.
 
     target: Its text is what is between the tags of ``<target>``, as it is written, without inline tags.
-    begin, end: The bytes of that.
     left: Why it is left as it is, whatever its tags; empty for most.
     """
 
@@ -45,7 +45,6 @@ class TranslatedSegment(NamedTuple):
 class TranslationFile:
     """A file of segments and their translations.
 
-    data: The file, unpacked.
     segments: Those that have a translation, in order.
     problems: What is wrong with those whose tags cannot be read; they are left as they are.
     others: Segments that are none of these, by why: not translated, without a counterpart.
@@ -69,11 +68,7 @@ class TranslationFile:
 
     def with_targets(self, targets: Iterable[tuple[TranslatedSegment, str]]) -> bytes:
         """Return the file with what is between the tags of some targets replaced; all other bytes are as they were."""
-        out, at = [], 0
-        for segment, text in targets:
-            out += [self.data[at : segment.begin], text.encode(self.encoding)]
-            at = segment.end
-        return b"".join([*out, self.data[at:]])
+        return spliced(self.data, ((one.begin, one.end, text.encode(self.encoding)) for one, text in targets))
 
 
 class _Place(NamedTuple):
@@ -129,16 +124,9 @@ def read_tmx(data: bytes, path: object, languages: str | None = None) -> Transla
 
 
 def _read(data: bytes, path: object, pairs: Callable[[Iterator[XmlEvent]], Iterator[_Pair]]) -> TranslationFile:
-    view, at = memoryview(data), 0
-
-    def read(size: int) -> bytes:
-        nonlocal at
-        at += size
-        return bytes(view[at - size : at])
-
     if not data.strip():
         raise DataError(path, None, "is empty; XLIFF begins with <xliff>, TMX with <tmx>")
-    reader = XmlReader(read, path)
+    reader = XmlReader(BytesIO(data).read, path)
     found: list[TranslatedSegment] = []
     problems: list[DataError] = []
     others: Counter[str] = Counter()

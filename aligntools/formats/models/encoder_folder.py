@@ -31,7 +31,6 @@ class EncoderFolder:
     """What a folder holds.
 
     arrays: Mapped, as the file has them, by their names without the first part that some kinds put before them.
-    checksum: Of the weights.
     """
 
     config: dict[str, Any]
@@ -41,19 +40,16 @@ class EncoderFolder:
 
 
 def read(folder: str) -> EncoderFolder:
-    """Read a folder.
-
-    Raises UsageProblem when the library ``tokenizers`` is not installed.
-    """
+    """Read a folder."""
     config = _config(os.path.join(folder, CONFIG))
     arrays, checksum = _weights(folder)
     return EncoderFolder(config, arrays, _tokenizer(os.path.join(folder, TOKENIZER)), checksum)
 
 
-def _bytes(path: str) -> bytes:
+def _bytes(path: str, most: int = -1) -> bytes:
     try:
         with open(path, "rb") as file:
-            return file.read()
+            return file.read(most)
     except OSError as error:
         problem = "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
         raise DataError(path, None, f"{problem}; an encoder's folder has {_CONTENT}") from None
@@ -85,7 +81,8 @@ def _weights(folder: str) -> tuple[dict[str, np.ndarray], str]:
         for place in _PLACES:
             if os.path.isfile(other := os.path.join(folder, place)):
                 return _of_onnx(other)
-    _look_at(path)
+    if len(_bytes(path, 8)) < 8:
+        raise ModelError(path, None, "is cut short")
     return _of_safetensors(path), _checksum([path])
 
 
@@ -124,17 +121,6 @@ def _checksum(paths: Iterable[str]) -> str:
             while block := file.read(_BLOCK):
                 found.update(block)
     return found.hexdigest()
-
-
-def _look_at(path: str) -> None:
-    try:
-        with open(path, "rb") as file:
-            head = file.read(8)
-    except OSError as error:
-        problem = "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
-        raise DataError(path, None, f"{problem}; an encoder's folder has {_CONTENT}") from None
-    if len(head) < 8:
-        raise ModelError(path, None, "is cut short")
 
 
 def _plain(name: str) -> str:

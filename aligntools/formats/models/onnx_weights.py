@@ -40,12 +40,12 @@ class _Node:
 
 
 def read(path: str) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Read a file's weights, mapped.
+    """Read a file's weights, mapped; also return the file, and those beside it that have weights of it.
 
-    Returns arrays: Floats. Matrices of dense layers are there by the layer's name, [outputs, inputs], too.
-    Returns files: The file, and those beside it that have weights of it.
-    Raises ValueError when it is damaged, or its weights are of fewer bits than are read. Raises OSError when it, or a
-    file beside it that has its weights, cannot be opened.
+    Arrays are floats. Matrices of dense layers are there by the layer's name, [outputs, inputs], too.
+
+    Raises ValueError when it is damaged, or its weights are of fewer bits than are read; OSError when a file cannot be
+    opened.
     """
     data = _mapped(path)
     graph = next((value for number, value in _fields(data) if number == _GRAPH), None)

@@ -29,13 +29,9 @@ _NONE, _LIKE, _OWN = 0, 1, 2
 
 
 def read_word_vectors(path: str, words: Iterable[str]) -> np.ndarray:
-    """Read the vectors of some words, in memory that grows with these alone.
+    """Read the vectors of some words, float32 [words, numbers], in memory that grows with these alone.
 
-    A word whose very letters are not in the file has the vector of the first one that differs in case alone.
-
-    path: Plain or compressed; ``-`` is standard input.
-    words: Each once.
-    Returns float32 [words, numbers]: words that have none have zeros.
+    A word whose very letters are not in the file has the vector of the first one that differs in case alone, or zeros.
     """
     blocks = files.blocks_of_lines(path)
     first = next(blocks, b"")

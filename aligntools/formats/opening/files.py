@@ -64,8 +64,6 @@ Readable: TypeAlias = io.BufferedReader | io.RawIOBase
 class Metered(live_inputs.ReadOnly):
     """The bytes of an open file, counted.
 
-    file: Read in its place and closed with it.
-    path: For messages.
     share: Part of the bound on memory that the process may have while it reads.
     live: It is a pipe, a terminal or the like, where waiting for more may be waiting for ever.
     """
@@ -268,8 +266,7 @@ def lines_before(path: str, begin: int) -> int:
 def line_blocks(file: "Readable | _Beginning", size: int) -> Generator[bytes, None, None]:
     """Yield blocks as `blocks_of_lines` does, from an open file.
 
-    From a pipe a block is what is there: waiting for more could wait for ever, where one program feeds two
-    pipes and is held up by the other.
+    From a pipe a block is what is there: a program may feed two pipes, and be held up by the other.
     """
     live = getattr(getattr(file, "raw", None), "live", False)
     read: Callable[[int], bytes] = getattr(file, "read1" if live else "read")
@@ -487,10 +484,7 @@ def is_pattern(name: object) -> bool:
 
 
 def matching(pattern: str) -> list[tuple[str, str]]:
-    """Return the files that a pattern with one star matches, sorted by name, and what the star stands for in each.
-
-    Raises UsageProblem when there are several stars. Raises DataError when no file matches.
-    """
+    """Return the files that a pattern with one star matches, sorted by name, and what the star stands for in each."""
     if pattern.count("*") > 1:
         raise UsageProblem(f"{pattern}: give one star; it stands for what tells the files apart")
     before, after = pattern.split("*")

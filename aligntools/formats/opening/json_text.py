@@ -14,10 +14,7 @@ NUMBER = amounts(-1e300, 1e300)
 
 
 def parse_json(text: bytes | str) -> Any:
-    """Parse JSON; refuse duplicate keys and deep nesting.
-
-    Raises ValueError when it is not JSON, or nested too deeply for any file of ours.
-    """
+    """Parse JSON; ValueError when it is none, or nested too deeply for any file of ours."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -25,11 +22,7 @@ def parse_json(text: bytes | str) -> Any:
 
 
 def read_described(path: Any, described: Mapping[str, str], what: str) -> dict[str, Any]:
-    """Read a file that is a JSON object and says what it is.
-
-    described: What it has to say.
-    what: What it should be, and what writes one.
-    """
+    """Read a JSON object that says what it is, as ``described``; ``what`` messages call it."""
     with files.reading(path) as file:
         data = file.read()
     try:

@@ -36,10 +36,7 @@ class _Command:
 
 @contextlib.contextmanager
 def of_command(paths: Iterable[str], folder: str | None = None) -> Iterator[None]:
-    """While the block runs, these files belong together, and all that is open: one command reads them.
-
-    Temporary files are in ``folder``, or where the system has such.
-    """
+    """While the block runs, these files belong together, and all that is open: one command reads them."""
     before = _Command.pipes, _Command.folder
     _Command.pipes, _Command.folder = {path: None for path in paths if _is_pipe(path)}, folder
     try:
@@ -198,8 +195,7 @@ class LiveInput(ReadOnly):
     def wait(self, end: int | None = None) -> bool:
         """Wait until there is something to read, or the end; meanwhile take in what comes to the others.
 
-        end: A file descriptor; as soon as that is readable there is nothing more to wait for.
-        Returns False where ``end`` is readable.
+        end: A file descriptor; as soon as that is readable there is nothing more to wait for, and False is returned.
         """
         while True:
             with self._lock:

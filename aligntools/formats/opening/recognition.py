@@ -205,8 +205,6 @@ class Recognized(ReadOnly):
 
     Nothing is read before the first bytes are asked for.
 
-    raw: What was opened.
-    path: For messages, and for a suffix.
     mark: Keep a byte order mark, and whatever ends lines, for text that is given back to the byte.
     wide: Read UTF-16 as it is, for XML.
     archive: Read a ZIP archive as it is, for documents that are one.

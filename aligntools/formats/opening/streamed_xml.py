@@ -32,11 +32,9 @@ class XmlEvent(NamedTuple):
 
     kind: ``start`` or ``end`` of an element, ``text``, or ``other``: a comment, an instruction, a declaration, the
         marks of a CDATA section. An empty element, ``<x/>``, has a start, which is all of it, and an end of no bytes.
-    name: Of an element as it is written, with its prefix.
-    attributes: Of a start, as they are written.
+    name, attributes: As they are written, with prefixes.
     text: Of a text, with its character references resolved. Text that lies together may come in pieces.
     begin, end: Its bytes in the file, once that is unpacked; one event begins where the one before ends.
-    line: The line it begins on, from 1.
     """
 
     kind: str
@@ -56,8 +54,6 @@ class XmlEvent(NamedTuple):
 class XmlReader:
     """The events of an XML document, in order; what is not well-formed is a `DataError` with line and column.
 
-    read: Returns so many bytes of the document, or fewer; none at its end.
-    path: What messages call it.
     encoding: In which its bytes are, as Python's codecs are called, once the first event is there: what is written
         between its bytes has to be encoded so.
     """

@@ -67,20 +67,17 @@ def read_bitext(
     Words are what stands between spaces and tabs; only a newline ends a line, and one carriage return before
     it goes with it. Every line is a sentence pair. A pair with a blank side, with bytes that are not UTF-8, with
     an over-long side, or a line of a joint file without its one separator becomes empty on both sides, and its words
-    do not enter the vocabularies.
+    do not enter the vocabularies. Where too many lines of a joint file are malformed, it is refused: all of the first
+    1,000, or more than 1 in 100 and at least 5, or where none is a pair.
 
-    source, target: Two files, of any compression; ``-`` is standard input. Or text in memory.
-    joint: One file, instead of two.
+    source, target, joint: Two files, or one; ``-`` is standard input. Or text in memory.
     lowercase: Put words in lower case (`str.lower`, word by word).
     max_length: Most words that a side may have.
-    strict: Raise an error where a pair would be skipped.
+    strict: Refuse a pair that would be skipped.
     input_format: What is between the sides of a joint file: ``joint`` the word ``|||``, ``tsv`` a tab, ``either`` both;
         ``auto`` takes ``tsv`` where the first line with words has one tab, words on both sides of it and no ``|||``,
         and reads TMX and XLIFF as `exchange` does.
     languages: Source and target language of such a file, or of a table whose first line names them.
-    are malformed: all of the first 1,000, or more than 1 in 100 and at least 5, or none is a pair; when ``strict``, for
-    each pair that would be skipped. Raises UsageProblem when the files are neither one nor two, or there is no such
-    format.
     """
     with closing(_Pairs(source, target, joint, **how)) as pairs:
         builders = [_Builder(pairs.engine) for _ in range(2)]
@@ -475,7 +472,6 @@ class TextLines(ReadOnly):
 
     sentences: A line each, with or without its newline; or a sentence's words, which hold no space, tab or newline.
         Read once, as far as lines are asked for.
-    name: What messages call it.
     split: How lines are split; see `white_space.split_as`. A sentence's words stay as they are.
     """
 

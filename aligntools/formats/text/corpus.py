@@ -102,6 +102,11 @@ class Bitext:
     def __len__(self) -> int:
         return len(self.source)
 
+    @property
+    def sides(self) -> tuple[tuple[Side, AnyVocabulary], tuple[Side, AnyVocabulary]]:
+        """Source and target, each with its vocabulary."""
+        return (self.source, self.source_vocabulary), (self.target, self.target_vocabulary)
+
 
 def paired(
     source: Side, target: Side, source_vocabulary: Vocabulary, target_vocabulary: Vocabulary, max_length: int
@@ -119,8 +124,7 @@ def paired(
     sides = []
     for side, n in zip((source, target), lengths, strict=True):
         if left_out.any():
-            offsets = np.zeros(len(side) + 1, np.int64)
-            np.cumsum(np.where(left_out, 0, n), out=offsets[1:])
+            offsets = np.concatenate([[0], np.cumsum(np.where(left_out, 0, n))])
             side = Side(side.tokens[np.repeat(~left_out, n)], offsets)
         sides.append(side)
     return Bitext(sides[0], sides[1], source_vocabulary, target_vocabulary, skipped)
@@ -174,10 +178,7 @@ def in_lower_case(bitext: Bitext) -> Bitext:
     """Return a text as if it had been read in lower case."""
     sides: list[Side] = []
     vocabularies: list[Vocabulary] = []
-    for side, words in (
-        (bitext.source, bitext.source_vocabulary),
-        (bitext.target, bitext.target_vocabulary),
-    ):
+    for side, words in bitext.sides:
         own = words if isinstance(words, Vocabulary) else Vocabulary.from_words(words.words()[1:])
         folded, mapping = own.folded()
         sides.append(replace(side, tokens=mapping[side.tokens]))
@@ -190,10 +191,7 @@ def in_lower_case(bitext: Bitext) -> Bitext:
 def frequent_first(bitext: Bitext) -> tuple[Vocabulary, Vocabulary]:
     """Return the words of both sides, the most frequent first, equally frequent ones in the order of the text."""
     found = []
-    for side, vocabulary in (
-        (bitext.source, bitext.source_vocabulary),
-        (bitext.target, bitext.target_vocabulary),
-    ):
+    for side, vocabulary in bitext.sides:
         words = vocabulary.words()
         counts = np.bincount(side.tokens, minlength=len(words))
         order = np.argsort(-counts[1:], kind="stable") + 1
@@ -210,16 +208,10 @@ def without_blanks(bitext: Bitext) -> Bitext:
 
 
 def in_ids_of(bitext: Bitext, source: Vocabulary, target: Vocabulary, lowercase: bool) -> Bitext:
-    """Return a text with the ids of other vocabularies, unknown words behind them; itself if it has them already.
-
-    lowercase: Look words up in lower case.
-    """
+    """Return a text with the ids of other vocabularies, unknown words behind them; itself if it has them already."""
     sides: list[Side] = []
     vocabularies: list[AnyVocabulary] = []
-    for side, old, new in (
-        (bitext.source, bitext.source_vocabulary, source),
-        (bitext.target, bitext.target_vocabulary, target),
-    ):
+    for (side, old), new in zip(bitext.sides, (source, target), strict=True):
         if (old.base if isinstance(old, ExtendedVocabulary) else old) is new:
             sides.append(side)
             vocabularies.append(old)

@@ -159,10 +159,7 @@ class MadeLines(ReadOnly):
 
 
 def paired(path: Any, languages: str | None, format: str | None, copy: UnitCopy | None = None) -> Any:
-    """Return a text of both sides as `PairsFile`, where it is a file whose format is not said.
-
-    Raises UsageProblem when languages are asked for of what does not say which its text is in.
-    """
+    """Return a text of both sides as `PairsFile`, where it is a file whose format is not said."""
     if languages is not None:
         languages_given(languages)
         if format not in ("auto", None):

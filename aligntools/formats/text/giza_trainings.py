@@ -31,11 +31,10 @@ _VOCABULARIES = (("s", "sourcevocabularyfile", "trn.src.vcb"), ("t", "targetvoca
 
 @dataclass(frozen=True, eq=False)
 class GizaTraining:
-    """One direction's files.
+    """One direction's files; pairs are of the words that generate, and of those that are generated.
 
-    prefix: How their names begin.
-    words: Words by their numbers: those that generate, and those that are generated.
-    classes: Classes of the same words, numbered as the tables have them.
+    words: By their numbers.
+    classes: Numbered as the tables have them.
     heads, others: Of IBM 4.
     distortions: Of IBM 3, where there is no IBM 4.
     jumps, first (float64, or None): Of the HMM, where `giza_tables` wrote it.
@@ -103,12 +102,9 @@ def read_trainings(folder: str | os.PathLike[str]) -> tuple[GizaTraining | None,
 
 @dataclass(frozen=True)
 class TrainingFiles:
-    """The files of one direction's training.
+    """The files of one direction's training; pairs are of the words that generate, and of those that are generated.
 
-    prefix: Of the training's name, for messages.
-    vocabularies, classes: Of the words that generate, and of those that are generated.
-    translations, fertilities, distortions: ``t3``, ``n3`` and ``d3``; the last one is read where there are no
-        distances.
+    translations, fertilities, distortions: ``t3``, ``n3``, ``d3``; the last is read where there are no distances.
     p0: The file ``p0_3``, or what it would say.
     distances: ``d4`` and ``D4``, of IBM 4.
     jumps: ``hhmm``; beside it is the same name with ``.alpha``.
@@ -270,11 +266,7 @@ def read_vcb(path: object) -> dict[int, bytes]:
 
 
 def format_snt(source: Side, target: Side, weights: Sequence[float]) -> Iterator[bytes]:
-    """Yield a file of sentence pairs in blocks.
-
-    source, target: With the numbers that are written.
-    weights: How often each pair counts.
-    """
+    """Yield a file of sentence pairs in blocks."""
     for begin in range(0, len(source), _LINES):
         end = min(begin + _LINES, len(source))
         rows = []
@@ -291,11 +283,7 @@ def format_snt(source: Side, target: Side, weights: Sequence[float]) -> Iterator
 
 
 def read_snt(path: object) -> tuple[Side, Side, np.ndarray]:
-    """Read a file of sentence pairs.
-
-    Returns Side, Side, np.ndarray [shape=(pairs,), dtype=float64]: with the file's numbers; and how often each pair
-    counts. Raises DataError when it cannot be read, or for the first line that is not as it has to be.
-    """
+    """Read a file of sentence pairs: both sides, with its numbers, and how often each counts, float64 [pairs]."""
     weights: list[float] = []
     rows: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
     number = 0
@@ -340,7 +328,6 @@ def format_cooc(starts: np.ndarray, words: np.ndarray, counts: np.ndarray | None
     """Yield a file of words that occur together in blocks.
 
     starts (int64 [source words + 1]): Where each source word's target words begin, by number, NULL first.
-    words (int32 [pairs]).
     counts (int64 [pairs] or None): How often they do; they are written first.
     """
     given = np.repeat(np.arange(len(starts) - 1), np.diff(starts))

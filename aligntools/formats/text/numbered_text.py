@@ -19,7 +19,6 @@ _ROWS = 1 << 15
 class LineSource:
     """Lines of text, in a file or in memory, that are read block by block.
 
-    name: The file, or what messages call the text.
     lines: Lines in memory, without their ends; None for a file.
     begin, end: Of a plain file, the bytes that are read; see `files.line_ranges`. None is its end.
     """
@@ -68,11 +67,7 @@ def stream_numbered(
 
     Words are what KenLM's programs take for words; see `white_space`. The lexicon gets the new ones.
 
-    text: A str is a file's name.
-    lowercase: Put the text in lower case (`str.lower`).
-    block: Bytes that are read at a time.
     white: Counts white space within words; None: it is told.
-    Yields with the lexicon's numbers.
     """
     from aligntools.words import kernels_text
 

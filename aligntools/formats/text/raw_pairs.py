@@ -27,12 +27,7 @@ _ROWS = 1 << 15
 
 
 class Through(ReadOnly):
-    """An input on its way to the readers of this package, which take it in place of a path.
-
-    text: Where it comes from.
-    path: What it is called in messages.
-    keep: Given what is read, as it is read.
-    """
+    """An input on its way to the readers of this package, which take it in place of a path."""
 
     def __init__(self, text: object, path: object, keep: Callable[[bytes], object]) -> None:
         super().__init__()
@@ -211,8 +206,6 @@ class RawPairs:
     copies: Units of a file of `exchange` are to be written as they stand.
     inputs: What other readers take in place of the paths: of the one with both sides and None, or of both sides.
     paths: The file of each side; None for a side that is not read.
-    joint: Both sides are in one file.
-    line: Lines given out so far.
     copy: Has as many units as lines were given out, where ``kind`` is not empty.
     """
 
@@ -366,10 +359,7 @@ class _Tokenizing(Through):
 class TokenizedPairs(RawPairs):
     """Parallel text tokenized as other readers read it, and its tokens line by line for a second reading.
 
-    raw: The text.
     languages: Of both sides, such as ``de-en``; ``icu`` is ICU's rules for all languages.
-    keep: Where tokens are kept: ``disk`` or ``memory``.
-    name: ``moses`` or ``icu``.
     """
 
     def __init__(self, raw: RawPairs, languages: str, keep: str, name: str = "moses") -> None:

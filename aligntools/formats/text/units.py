@@ -41,7 +41,6 @@ def languages_given(languages: str) -> tuple[str, str]:
 class Languages:
     """Which of a file's languages are source and target: those asked for, or the two that there are.
 
-    path: For messages.
     languages: Asked for; None: the language that the file calls its source, or its first, and the one other.
     """
 
@@ -59,7 +58,7 @@ class Languages:
     def side_of(self, language: str, role: int | None = None) -> int | None:
         """Return 0 for the source, 1 for the target, None for other languages; count it.
 
-        ``role`` is the side that the file calls it, which holds unless languages are asked for.
+        role: The side that the file calls it, which holds unless languages are asked for.
         """
         self._seen[language] += 1
         fitting = [k for k, side in enumerate(self._sides) if same_language(side, language)]
@@ -223,7 +222,6 @@ class UnitCopy:
 
     path: A file is opened a second time; of what can be read once, such as a pipe, the bytes are kept in a file without
         a name.
-    encoding: Of the bytes, as Python's codecs are called.
     """
 
     def __init__(self, path: object) -> None:

@@ -31,10 +31,8 @@ _SECTION = re.compile(rb"\\(\d+)-grams:")
 class ArpaReader:
     """Reads an ARPA file from its beginning to its end.
 
-    counts: N-grams of each order, as the file's head says.
-    vocabulary: Once the unigrams are read, which comes with the first part of `blocks`. Words' ids are those of the
-        model: 0 <unk> (NULL in the vocabulary), 1 <s>, 2 </s>, then the others in the file's order.
-    has_unknown: Whether the file has <unk>.
+    vocabulary: Once the unigrams are read, which comes with the first part of `blocks`. Ids are those of the model:
+        0 <unk> (NULL in the vocabulary), 1 <s>, 2 </s>, then the others in the file's order.
     """
 
     def __init__(self, path: object, block: int = 1 << 24) -> None:
@@ -62,9 +60,9 @@ class ArpaReader:
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the n-grams in the file's order, part by part, orders ascending; all unigrams come in one part.
 
-        Yields ids (int32 [n, order]): First word first. The unigrams' are ``0..words - 1``: <unk>, <s> and </s> are
-            added where they are missing.
-        Yields logs (float32 [n, 2]): Decimal logarithms: probability (-99 and less is -99), backoff weight.
+        ids (int32 [n, order]): First word first. The unigrams' are ``0..words - 1``; <unk>, <s>, </s> are added where
+            they are missing.
+        logs (float32 [n, 2]): Decimal logarithms: probability (-99 and less is -99), backoff weight.
         """
         with closing(self):
             ids, logs, lines = self._unigrams()
@@ -77,9 +75,13 @@ class ArpaReader:
                 seen = 0
                 for _, ids, logs in self._section(order, blob, starts, slots):
                     seen += len(ids)
-                    yield ids, _without_infinity(logs)
+                    yield ids, np.maximum(logs, np.float32(ZERO))
                 self._check_count(order, seen)
-            self._expect_end()
+            line = self._next_line()
+            if line is None:
+                self._fail(r"no line '\end\'; the file is cut short")
+            if line != rb"\end\ "[:-1]:
+                self._fail(f"'{_shown(line)}' where '\\end\\' was expected")
 
     def line_of(self, row: int) -> int:
         """Return the line of an n-gram of the part that `blocks` yielded last; not for unigrams."""
@@ -130,13 +132,6 @@ class ArpaReader:
         found = _SECTION.fullmatch(line)
         if not found or int(found[1]) != order:
             self._fail(f"'{_shown(line)}' where '\\{order}-grams:' was expected")
-
-    def _expect_end(self) -> None:
-        line = self._next_line()
-        if line is None:
-            self._fail(r"no line '\end\'; the file is cut short")
-        if line != rb"\end\ "[:-1]:
-            self._fail(f"'{_shown(line)}' where '\\end\\' was expected")
 
     def _check_count(self, order: int, seen: int) -> None:
         if seen != self.counts[order - 1]:
@@ -193,22 +188,20 @@ class ArpaReader:
         for spans, _, part in self._section(1, *none):
             text = self._text
             words += [text[a:b] for a, b in spans.tolist()]
-            parts.append(_without_infinity(part))
+            parts.append(np.maximum(part, np.float32(ZERO)))
             line, at = self._part
             ends = np.flatnonzero(np.frombuffer(text, np.uint8)[at : self._at] == ord("\n"))
             numbers.append(line + np.searchsorted(ends, spans[:, 0] - at))
         self._check_count(1, len(words))
         logs = np.concatenate(parts) if parts else np.empty((0, 2), np.float32)
         places: dict[bytes, int | None] = {}
-        for control in (b"<unk>", b"<s>", b"</s>"):
+        for control in CONTROL:
             with_case = [control, b"<UNK>"] if control == b"<unk>" else [control]
             places[control] = next((words.index(name) for name in with_case if name in words), None)
-        for control in (b"<s>", b"</s>"):
-            if places[control] is None:
-                raise DataError(
-                    self.path, None, f"has no {control.decode()} among its 1-grams; it cannot score sentences"
-                )
-        unknown_place, begin, end = (places[control] for control in (b"<unk>", b"<s>", b"</s>"))
+            if places[control] is None and control != b"<unk>":
+                problem = f"has no {control.decode()} among its 1-grams; it cannot score sentences"
+                raise DataError(self.path, None, problem)
+        unknown_place, begin, end = places.values()
         self.has_unknown = unknown_place is not None
         rest = np.ones(len(words), bool)
         rest[[place for place in places.values() if place is not None]] = False
@@ -233,10 +226,9 @@ class ArpaReader:
 def write_arpa(
     path: str, vocabulary: Vocabulary, counts: Sequence[int], blocks: Iterable[tuple[np.ndarray, np.ndarray]]
 ) -> None:
-    """Write an ARPA file; it appears whole or not at all.
+    """Write an ARPA file.
 
     vocabulary: Words by id; NULL is written as <unk>.
-    counts: N-grams of each order.
     blocks: As `ArpaReader.blocks` yields them: orders ascending, ``counts`` of each in all.
     """
     from aligntools.formats.translation import kernels_arpa as kernels
@@ -268,11 +260,6 @@ def with_unknown(vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray]:
     starts = vocabulary.starts + len(name)
     starts[0] = 0
     return np.concatenate([name, vocabulary.blob]), starts
-
-
-def _without_infinity(logs: np.ndarray) -> np.ndarray:
-    found: np.ndarray = np.maximum(logs, np.float32(ZERO))
-    return found
 
 
 def _shown(text: bytes) -> str:

@@ -52,7 +52,6 @@ class RuleUse:
 class Derivation:
     """How a translation came about.
 
-    words: The translation.
     rules: The first is the top; each stands before those that are put into it.
     """
 

@@ -6,8 +6,10 @@ their bytes, and rules are sorted by source side, then target side. `grammar_tex
 
 import logging
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,13 @@ from aligntools.formats.text.corpus import Side
 from aligntools.words.vocabulary import Vocabulary
 from aligntools.words.white_space import whole_words
 
+#: Arrays of a grammar that have as many elements for each rule as offsets say.
+_RAGGED = (
+    ("source_offsets", "source"),
+    ("target_offsets", "target"),
+    ("links_offsets", "links"),
+    ("sparse_offsets", "sparse_ids", "sparse_values"),
+)
 #: Names of the features of Chiang 2007, which are natural logs of probabilities; Moses has them in another order.
 STANDARD = ("PhraseEgivenF", "PhraseFgivenE", "LexEgivenF", "LexFgivenE")
 #: Slots of the set of source sides that match a text, at most.
@@ -41,15 +50,12 @@ def _nothing() -> np.ndarray:
 class GrammarRules:
     """Synchronous rules, sorted by source side.
 
-    source_offsets, target_offsets (int64 [rules + 1]).
     source (int32): Word ids; -1 and -2 for the first and second nonterminal.
     target (int32): The same; -1 and -2 stand for those of the source side.
     features (float32 [rules, features]): Natural logs, or whatever the names say.
-    links_offsets (int64 [rules + 1]).
     links (uint8 [links, 2]): Linked words of a rule, by their places among the symbols of each side.
     counts (float64 [rules or 0, 3]): How often target side, source side and both together were seen; empty where that
         is not known.
-    sparse_offsets (int64 [rules + 1]).
     sparse_ids, sparse_values (int32): Features that few rules have; see `aligntools.translating.features`.
     """
 
@@ -90,48 +96,27 @@ class GrammarRules:
 
     def arities(self) -> np.ndarray:
         """Return the number of nonterminals of each rule [shape=(rules,), dtype=int64]."""
-        found = np.concatenate([[0], np.cumsum(self.source < 0)])
-        result: np.ndarray = found[self.source_offsets[1:]] - found[self.source_offsets[:-1]]
-        return result
+        return np.diff(np.concatenate([[0], np.cumsum(self.source < 0)])[self.source_offsets])
 
     def subset(self, rules: np.ndarray) -> "GrammarRules":
         """Return some rules, by number and in the order given, with the same vocabularies."""
         rules = np.asarray(rules, None if len(rules) else np.int64)
         if rules.dtype == bool:
             rules = np.flatnonzero(rules)
-        source_offsets, source = pick(self.source_offsets, rules, self.source)
-        target_offsets, target = pick(self.target_offsets, rules, self.target)
-        links_offsets, links = pick(self.links_offsets, rules, self.links)
-        sparse_offsets, ids, values = pick(self.sparse_offsets, rules, self.sparse_ids, self.sparse_values)
-        return replace(
-            self,
-            source_offsets=source_offsets,
-            source=source,
-            target_offsets=target_offsets,
-            target=target,
-            features=np.ascontiguousarray(self.features[rules]),
-            links_offsets=links_offsets,
-            links=links,
-            counts=self.counts[rules] if len(self.counts) else self.counts,
-            sparse_offsets=sparse_offsets,
-            sparse_ids=ids,
-            sparse_values=values,
-        )
+        found: dict[str, Any] = {"features": np.ascontiguousarray(self.features[rules])}
+        for offsets, *names in _RAGGED:
+            rows = pick(getattr(self, offsets), rules, *(getattr(self, name) for name in names))
+            found |= dict(zip((offsets, *names), rows, strict=True))
+        return replace(self, counts=self.counts[rules] if len(self.counts) else self.counts, **found)
 
     def canonical(self) -> "GrammarRules":
         """Return the grammar in its one form: words in use, in the order of bytes; rules sorted."""
         from aligntools.formats.translation import kernels_rules
         from aligntools.store import sorting
 
-        source_vocabulary, source = _compact(self.source_vocabulary, self.source)
-        target_vocabulary, target = _compact(self.target_vocabulary, self.target)
-        result = replace(
-            self,
-            source_vocabulary=source_vocabulary,
-            target_vocabulary=target_vocabulary,
-            source=source,
-            target=target,
-        )
+        words, source = _compact(self.source_vocabulary, self.source)
+        others, target = _compact(self.target_vocabulary, self.target)
+        result = replace(self, source_vocabulary=words, target_vocabulary=others, source=source, target=target)
         sides = result.source_offsets, source, result.target_offsets, target
         if kernels_rules.in_order(*sides):
             return result
@@ -143,8 +128,7 @@ class GrammarRules:
 def pick(offsets: np.ndarray, rows: np.ndarray, *data: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return some rows of ragged data: the new offsets, and each array's rows joined."""
     begins, sizes = offsets[rows], offsets[rows + 1] - offsets[rows]
-    new = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(sizes, out=new[1:])
+    new = np.concatenate([[0], np.cumsum(sizes)])
     places = np.repeat(begins - new[:-1], sizes) + np.arange(new[-1])
     return new, *(column[places] for column in data)
 
@@ -162,40 +146,25 @@ def _compact(vocabulary: Vocabulary, symbols: np.ndarray) -> tuple[Vocabulary, n
     return Vocabulary.from_bytes([word for word, _ in words]), mapping[symbols]
 
 
-def concatenate(parts: list[GrammarRules]) -> GrammarRules:
+def concatenate(parts: Sequence[GrammarRules]) -> GrammarRules:
     """Join grammars with the same vocabularies and features, none of them with sparse ones."""
-    parts = list(parts)
 
-    def joined(name: str, data: str) -> tuple[np.ndarray, np.ndarray]:
-        offsets = [np.diff(getattr(part, name)) for part in parts]
-        arrays = np.concatenate([getattr(part, data) for part in parts])
-        return np.concatenate([[0], np.cumsum(np.concatenate(offsets))]).astype(np.int64), arrays
+    def joined(name: str) -> np.ndarray:
+        return np.concatenate([getattr(part, name) for part in parts])
 
-    source_offsets, source = joined("source_offsets", "source")
-    target_offsets, target = joined("target_offsets", "target")
-    links_offsets, links = joined("links_offsets", "links")
-    first = parts[0]
-    features = np.concatenate([part.features for part in parts])
-    counts = np.concatenate([part.counts for part in parts])
-    return GrammarRules(
-        first.source_vocabulary,
-        first.target_vocabulary,
-        source_offsets,
-        source,
-        target_offsets,
-        target,
-        features,
-        first.feature_names,
-        links_offsets,
-        links,
-        counts if len(counts) == len(features) else np.empty((0, 3)),
-    )
+    found: dict[str, Any] = {name: joined(name) for name in ("source", "target", "features", "links", "counts")}
+    for name in ("source_offsets", "target_offsets", "links_offsets"):
+        sizes = np.concatenate([np.diff(getattr(part, name)) for part in parts])
+        found[name] = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    if len(found["counts"]) < len(found["features"]):
+        found["counts"] = np.empty((0, 3))
+    words = parts[0].source_vocabulary, parts[0].target_vocabulary
+    return GrammarRules(*words, feature_names=parts[0].feature_names, **found)
 
 
 class TextFilter:
     """The n-grams of a text, to tell which source sides could be used on it.
 
-    vocabulary: The text's words.
     longest: Longest n-gram that is looked at, and most symbols of source sides that are matched whole.
     span: Let only those source sides pass that match within so many words of a sentence, nonterminals standing for at
         least one; None: those whose every piece the text has. A text that is too long for the former (over a hundred
@@ -250,16 +219,11 @@ class TextFilter:
 
 def in_rules(marked: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return which rules have a symbol that is marked."""
-    found = np.concatenate([[0], np.cumsum(marked)])
-    result: np.ndarray = np.diff(found[offsets]) > 0
-    return result
+    return np.asarray(np.diff(np.concatenate([[0], np.cumsum(marked)])[offsets]) > 0)
 
 
 def unused(offsets: np.ndarray, source: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the reasons why this decoder never uses rules, and for each reason which rules, by their source sides.
-
-    offsets, source: As in `GrammarRules`; no source side is empty.
-    """
+    """Return the reasons why this decoder never uses rules, and for each reason which rules, by their source sides."""
     touch = np.zeros(len(source), bool)  # nonterminals behind nonterminals of the same rule
     touch[1:] = (source[1:] < 0) & (source[:-1] < 0)
     touch[offsets[:-1]] = False

@@ -4,7 +4,7 @@ import logging
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -54,8 +54,7 @@ class _RuleReader:
         known = [data[a:b] for a, b in pairwise(ends[1:])]
         self._known = len(start)
         self.source, self.target = CompiledLexicon(known), CompiledLexicon()
-        self._kinds = [np.zeros(1, np.int32), np.zeros(1, np.int32)]
-        self._foreign = [np.zeros(1, bool), np.zeros(1, bool)]  # words that are nonterminals of other labels
+        self._kinds = [np.zeros(1, np.int32), np.zeros(1, np.int32)]  # of words: 1 for nonterminals of other labels
         self.names: list[str] = []
         self._unnamed: list[int] = []
         self._left_out: dict[str, tuple[int, int]] = {}  # why: how many rules, line of the first
@@ -73,41 +72,18 @@ class _RuleReader:
         for why, (count, first) in self._left_out.items():
             tell_left_out(f"{self.path}:{first}", count, why)
 
-    def _symbols(self, side: int, lexicon: CompiledLexicon, tokens: np.ndarray) -> np.ndarray:
-        """Put -1 and -2 for what is a nonterminal among words just numbered."""
+    def _symbols(
+        self, side: int, lexicon: CompiledLexicon, tokens: np.ndarray, offsets: np.ndarray, lines: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Put -1 and -2 for what is a nonterminal among words just numbered; return which rules have no other ones."""
         kinds = self._kinds[side]
         if len(lexicon) > len(kinds):
-            forms = _OWN[self.style][side]
-            new = [forms.get(word, 0) for word in lexicon.words(len(kinds))]
-            kinds = self._kinds[side] = np.concatenate([kinds, np.array(new, np.int32)])
-        found = kinds[tokens]
-        return np.where(found < 0, found, tokens)
-
-    def _others(self, side: int, lexicon: CompiledLexicon, tokens: np.ndarray) -> np.ndarray:
-        """Return which words are nonterminals of other labels."""
-        foreign = self._foreign[side]
-        if len(lexicon) > len(foreign):
-            own = _OWN[self.style][side]
-            looks = [word not in own and bool(NONTERMINAL.fullmatch(word)) for word in lexicon.words(len(foreign))]
-            foreign = self._foreign[side] = np.concatenate([foreign, np.array(looks, bool)])
-        found: np.ndarray = (tokens > 0) & foreign[np.maximum(tokens, 0)]
-        return found
-
-    def _without_others(
-        self, side: int, lexicon: CompiledLexicon, offsets: np.ndarray, tokens: np.ndarray, lines: np.ndarray
-    ) -> np.ndarray:
-        """Return which rules have no nonterminals of other labels on a side."""
-        found = in_rules(self._others(side, lexicon, tokens), offsets)
-        return self._leave_out(_OTHER_LABELS[self.style], found, lines)
-
-    def _known_forms(self, offsets: np.ndarray, source: np.ndarray, lines: np.ndarray, decoded: bool) -> np.ndarray:
-        """Return which rules have no other labels, and, to be ``decoded``, a word and words between nonterminals."""
-        stay = self._without_others(0, self.source, offsets, source, lines)
-        if not decoded:
-            return stay
-        for why, found in unused(offsets, source).items():
-            stay &= self._leave_out(why, found, lines)
-        return stay
+            own, new = _OWN[self.style][side], lexicon.words(len(kinds))
+            found = [own.get(word) or int(bool(NONTERMINAL.fullmatch(word))) for word in new]
+            kinds = self._kinds[side] = np.concatenate([kinds, np.array(found, np.int32)])
+        of_tokens = kinds[tokens]
+        stay = self._leave_out(_OTHER_LABELS[self.style], in_rules(of_tokens > 0, offsets), lines)
+        return np.where(of_tokens < 0, of_tokens, tokens), stay
 
     def scan(self, block: bytes, line: int, decoded: bool = False) -> tuple[np.ndarray, ...]:
         """Return the table of a block's lines, which of them are rules that may be used, and both sides of these.
@@ -131,10 +107,10 @@ class _RuleReader:
         keep = table[:, 14] == 0
         source = np.empty(int(table[keep, 4].sum()), np.int32)
         self.source.encode(block, table, 0, keep, source)
-        source = self._symbols(0, self.source, source)
-        offsets = np.zeros(int(keep.sum()) + 1, np.int64)
-        np.cumsum(table[keep, 4], out=offsets[1:])
-        stay = self._known_forms(offsets, source, line + np.flatnonzero(keep), decoded)
+        offsets, lines = np.concatenate([[0], np.cumsum(table[keep, 4])]), line + np.flatnonzero(keep)
+        source, stay = self._symbols(0, self.source, source, offsets, lines)
+        for why, found in unused(offsets, source).items() if decoded else ():
+            stay &= self._leave_out(why, found, lines)
         if not stay.all():
             keep[keep] = stay
             offsets, source = pick(offsets, np.flatnonzero(stay), source)
@@ -144,10 +120,8 @@ class _RuleReader:
             offsets, source = pick(offsets, np.flatnonzero(usable), source)
         target = np.empty(int(table[keep, 5].sum()), np.int32)
         self.target.encode(block, table, 1, keep, target)
-        target = self._symbols(1, self.target, target)
-        target_offsets = np.zeros(int(keep.sum()) + 1, np.int64)
-        np.cumsum(table[keep, 5], out=target_offsets[1:])
-        stay = self._without_others(1, self.target, target_offsets, target, line + np.flatnonzero(keep))
+        target_offsets = np.concatenate([[0], np.cumsum(table[keep, 5])])
+        target, stay = self._symbols(1, self.target, target, target_offsets, line + np.flatnonzero(keep))
         if not stay.all():
             keep[keep] = stay
             offsets, source = pick(offsets, np.flatnonzero(stay), source)
@@ -287,25 +261,13 @@ def read_text(path: object, text_filter: TextFilter | None = None) -> GrammarRul
 
 
 def _assemble(reader: _RuleReader, parts: list[tuple[np.ndarray, ...]]) -> GrammarRules:
-    width = len(reader.names)
     names = reader.names
-    source_words, target_words = reader.source.vocabulary(), reader.target.vocabulary()
-    grammars = [
-        GrammarRules(
-            source_words,
-            target_words,
-            source_offsets,
-            source,
-            target_offsets,
-            target,
-            np.pad(scores, ((0, 0), (0, width - scores.shape[1]))),
-            names,
-            links_offsets,
-            links,
-            counts,
-        )
-        for source_offsets, source, target_offsets, target, scores, links_offsets, links, counts in parts
-    ]
+    words = reader.source.vocabulary(), reader.target.vocabulary()
+    grammars = []
+    for part in parts:
+        scores = np.pad(part[4], ((0, 0), (0, len(names) - part[4].shape[1])))
+        values: list[Any] = [*words, *part[:4], scores, names, *part[5:]]
+        grammars.append(GrammarRules(*values))
     grammar = concatenate(grammars)
     features, known = grammar.features, [name for name in STANDARD if name in names]
     if reader.style and known:  # in the order of our own
@@ -368,10 +330,7 @@ def format_text(grammar: GrammarRules, style: str) -> Iterator[bytes]:
             number,
             begin,
             end,
-            grammar.source_offsets,
-            grammar.source,
-            grammar.target_offsets,
-            grammar.target,
+            *(array for _, offsets, symbols in sides for array in (offsets, symbols)),
             *(array for vocabulary, _, _ in sides for array in (vocabulary.blob, vocabulary.starts)),
             grammar.features,
             blob,
@@ -430,16 +389,17 @@ def read_grammar(
     Features that a rule does not name are 0; of Moses' probabilities the logs are taken, to five decimals, and the
     first four get the names of `STANDARD`. Blank lines are skipped.
 
-    path: Of any compression; ``-`` is standard input (text alone).
     only_for: Keep only the rules that may be used on this text: those of which it has every piece between nonterminals.
     span: And that match within so many words, the span limit of the decoder; see `TextFilter`.
     longest: How many words of a piece are looked up together.
-    verify: Check the checksum of a model file.
     """
     text_filter = TextFilter(*only_for, longest, span) if only_for is not None else None
     if not modelfile.is_model(path):
         return read_text(path, text_filter)
-    grammar = _used(path, _read_binary(path, verify))
+    header, arrays = modelfile.read_model(path, KIND, verify)
+    with modelfile.fitting(path):
+        grammar = _checked(header, arrays)
+    grammar = _used(path, grammar)
     return filtered(grammar, text_filter) if text_filter else grammar
 
 
@@ -454,12 +414,6 @@ def write_grammar(path: str | os.PathLike[str], grammar: GrammarRules, format: s
         vocabulary = getattr(grammar, f"{side}_vocabulary")
         arrays |= {f"{side}_blob": vocabulary.blob, f"{side}_starts": vocabulary.starts}
     modelfile.write_model(path, KIND, header, arrays, _checked)
-
-
-def _read_binary(path: str | os.PathLike[str], verify: bool) -> GrammarRules:
-    header, arrays = modelfile.read_model(path, KIND, verify)
-    with modelfile.fitting(path):
-        return _checked(header, arrays)
 
 
 def _used(path: str | os.PathLike[str], grammar: GrammarRules) -> GrammarRules:
@@ -485,9 +439,8 @@ def _checked(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GrammarRu
     rules = len(arrays["source_offsets"]) - 1
     names = [header["feature_names"], header["sparse_names"]]
     for some in names:
-        if not isinstance(some, list) or not all(isinstance(name, str) and name for name in some):
-            raise ValueError("names of features")
-        if len(set(some)) < len(some):
+        fine = isinstance(some, list) and all(isinstance(name, str) and name for name in some)
+        if not fine or len(set(some)) < len(some):
             raise ValueError("names of features")
     for side, vocabulary in sides.items():
         symbols = modelfile.hold(arrays, side, (len(arrays[side]),), np.int32, -2, len(vocabulary) - 1)
@@ -528,16 +481,4 @@ def _check_rules(arrays: dict[str, np.ndarray], begin: int, end: int) -> None:
 
 
 #: The arrays of a model file, besides those of the vocabularies.
-_ARRAYS = (
-    "source_offsets",
-    "source",
-    "target_offsets",
-    "target",
-    "features",
-    "links_offsets",
-    "links",
-    "counts",
-    "sparse_offsets",
-    "sparse_ids",
-    "sparse_values",
-)
+_ARRAYS = [one.name for one in fields(GrammarRules) if one.type is np.ndarray]

@@ -246,7 +246,7 @@ def _write_segments(document: str, languages: str | None, path: str) -> None:
             sinks.write({"output": line.encode("utf-8", "xmlcharrefreplace") + b"\n"}, flush=False)
 
 
-def _translated(path: str, target: str | None, languages: str | None) -> Document[Any]:
+def _translated(path: str, target: str | None, languages: str | None) -> Document:
     """Return a document with its translations."""
     document = read_document(path, languages)
     if isinstance(document, TranslationFile):
@@ -273,7 +273,7 @@ def _marked_part(memory: int | None, transfer: MarkupTransfer, part: Part, pool:
 
 
 def _document(
-    document: Document[Any], transfer: MarkupTransfer, run: Run, pool: Pool, report: Report, sinks: Sinks
+    document: Document, transfer: MarkupTransfer, run: Run, pool: Pool, report: Report, sinks: Sinks
 ) -> bytes:
     """Return a document whose targets have tags."""
     each = list(zip(document.segments, document.wanted, strict=True))
@@ -294,4 +294,5 @@ def _document(
             missing, added = missing_placeholders(*texts), missing_placeholders(*texts[::-1])
             rows = report.placeholders(missing, added, number)
         sinks.write({"report": "".join(rows).encode()}, flush=False)
-    return document.with_targets(written)
+    made: bytes = document.with_targets(written)
+    return made
