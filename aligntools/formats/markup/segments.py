@@ -8,7 +8,7 @@ import html
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import AnyStr, NamedTuple
+from typing import AnyStr
 
 from aligntools.ground.errors import DataError
 from aligntools.words.placeholders import VOID
@@ -91,23 +91,16 @@ class Segment:
     marks: list[Mark] = field(default_factory=list)
 
 
-class Problem(NamedTuple):
-    """What is wrong with a segment, and the character that it is at, from 0."""
-
-    place: int
-    what: str
-
-
 class BrokenSegment(ValueError):
-    """Tags that are not well-formed."""
+    """Tags that are not well-formed: at which character, from 0, and what is wrong."""
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.what)
-        self.problem = problem
+    def __init__(self, place: int, what: str) -> None:
+        super().__init__(what)
+        self.place, self.what = place, what
 
     def as_error(self, path: object, line: int | None) -> DataError:
-        """Return what the user is told."""
-        return DataError(path, line, f"column {self.problem.place + 1}: {self.problem.what}")
+        """Return what the user reads."""
+        return DataError(path, line, f"column {self.place + 1}: {self.what}")
 
 
 @dataclass
@@ -177,7 +170,7 @@ def parse_segment(line: str, codes: bool = False) -> Segment:
             parsing.add(found.group(), "!")
     parsing.add_text(line[at:])
     for left in [one for one in parsing.open if not one.partner]:
-        raise BrokenSegment(Problem(left.place, f"<{left.name}> is not closed; add </{left.name}>"))
+        raise BrokenSegment(left.place, f"<{left.name}> is not closed; add </{left.name}>")
     return Segment("".join(parsing.text), within_pairs(parsing.marks))
 
 
@@ -201,7 +194,7 @@ def _tags(line: str) -> Iterator["re.Match[str]"]:
         if broken:
             shown = line[broken.start() : broken.start() + 20]
             problem = f"'{shown}' begins like a tag and is none; write &lt; for the character <"
-            raise BrokenSegment(Problem(broken.start(), problem))
+            raise BrokenSegment(broken.start(), problem)
         if found:
             yield found
             at = found.end()
@@ -224,7 +217,7 @@ def _close(parsing: _Parsing, found: "re.Match[str]") -> None:
             problem = f"</{name}> crosses <{parsing.open[-1].name}>, which is open; close that first"
         else:
             problem = f"</{name}> closes what is not open"
-        raise BrokenSegment(Problem(found.start(), problem))
+        raise BrokenSegment(found.start(), problem)
     parsing.close(found.group())
 
 
@@ -267,7 +260,7 @@ def _end_of_code(name: str, tags: Sequence["re.Match[str]"], number: int) -> int
             depth -= 1
             if not depth:
                 return found.end()
-    raise BrokenSegment(Problem(tags[number].start(), f"<{name}> is not closed; add </{name}>"))
+    raise BrokenSegment(tags[number].start(), f"<{name}> is not closed; add </{name}>")
 
 
 def render(text: str, marks: Sequence[Mark], places: Sequence[Sequence[tuple[int, int]]]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from aligntools.formats.markup.segments import BrokenSegment, Mark, Problem, Segment, within_pairs
+from aligntools.formats.markup.segments import BrokenSegment, Mark, Segment, within_pairs
 
 #: Notes, figures and second numbers, whose text belongs to the marker: they are carried over whole.
 _WHOLE = frozenset(("f", "fe", "ef", "x", "ex", "fig", "rq", "cat", "va", "vp", "ca"))
@@ -76,7 +76,7 @@ def _tokens(line: str, breaks: bool) -> list[_Token]:
         elif name in _WHOLE:
             at = line.find(f"\\{name}*", at) + len(name) + 2
             if at < found.end():
-                raise BrokenSegment(Problem(found.start(), f"\\{name} is not closed; add \\{name}*"))
+                raise BrokenSegment(found.start(), f"\\{name} is not closed; add \\{name}*")
             written = line[found.start() : at]
         elif found["name"]:
             kind = "start"

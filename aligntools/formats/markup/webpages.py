@@ -67,14 +67,6 @@ _LOOK = 4096
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
-class _Event(NamedTuple):
-    """What the parser found: ``start``, ``end``, ``text`` or ``other``, an element's name, and the first character."""
-
-    kind: str
-    name: str
-    begin: int
-
-
 @dataclass(frozen=True)
 class PageSegment:
     """A segment of a document.
@@ -182,18 +174,18 @@ def read_page(data: bytes, path: object) -> Page:
 
 
 class _Parser(HTMLParser):
-    """Notes what begins where."""
+    """Notes what begins where: ``start``, ``end``, ``text`` or ``other``, an element's name, the first character."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=False)
-        self.found: list[_Event] = []
+        self.found: list[tuple[str, str, int]] = []
         self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
         self.feed(text)
         self.close()
 
     def _note(self, kind: str, name: str = "") -> None:
         line, column = self.getpos()
-        self.found.append(_Event(kind, name, self._lines[line - 1] + column))
+        self.found.append((kind, name, self._lines[line - 1] + column))
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
         self._note("start", tag)
@@ -267,7 +259,7 @@ def _pieces(text: str) -> Iterator[_Piece]:
     events = _Parser(text).found
     kept, kept_from, depth, kind_kept = "", 0, 0, ""
     for k, (kind, name, begin) in enumerate(events):
-        end = events[k + 1].begin if k + 1 < len(events) else len(text)
+        end = events[k + 1][2] if k + 1 < len(events) else len(text)
         if _ends(kept, kind, name):  # its end tag may be left out
             yield _Piece(kind_kept, kept if kind_kept == "other" else "", kept_from, begin)
             kept = ""

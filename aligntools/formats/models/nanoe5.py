@@ -110,18 +110,14 @@ class _Cursor:
         self.data, self.at = data, at
 
     def values(self, form: str) -> tuple[Any, ...]:
-        found = struct.unpack("<" + form, self.bytes(struct.calcsize("<" + form)))
-        return found
+        return struct.unpack("<" + form, self.bytes(struct.calcsize("<" + form)))
 
     def bytes(self, size: int) -> bytes:
-        return _part(self.data, self._step(size), size).tobytes()
+        self.at += size
+        return _part(self.data, self.at - size, size).tobytes()
 
     def array(self, count: int, kind: str) -> np.ndarray:
         return np.frombuffer(self.bytes(count * np.dtype(kind).itemsize), kind)
-
-    def _step(self, size: int) -> int:
-        begin, self.at = self.at, self.at + size
-        return begin
 
 
 def _part(data: np.ndarray, begin: int, size: int) -> np.ndarray:

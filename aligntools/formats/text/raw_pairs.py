@@ -16,8 +16,8 @@ from aligntools.formats.opening import files
 from aligntools.formats.opening.files import MOST_BYTES, metered, open_input
 from aligntools.formats.opening.live_inputs import ReadOnly
 from aligntools.formats.text.exchange import format_of, paired
-from aligntools.formats.text.units import UnitCopy
-from aligntools.ground.errors import DataError, ResourceError, UsageProblem
+from aligntools.formats.text.units import UnitCopy, keeping
+from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.words import line_scan
 from aligntools.words.line_scan import Scanner
 from aligntools.words.tokenizers import tokenizers
@@ -103,21 +103,17 @@ class Queue:
 class LineSpool:
     """Bytes kept in a file without a name, and given out as lines once all are there."""
 
-    def __init__(self) -> None:
-        self._file: io.FileIO | None = None
-        self._lines: LineReader | None = None
+    _file: io.FileIO | None = None
+    _lines: LineReader | None = None
 
     def write(self, data: bytes) -> None:
         """Keep bytes."""
-        try:
+        with keeping():
             if self._file is None:
                 self._file = tempfile.TemporaryFile(prefix="aligntools.", buffering=0)  # noqa: SIM115
             view = memoryview(data)
             while view:
                 view = view[self._file.write(view) :]
-        except OSError as error:
-            problem = f"the text cannot be kept for a second reading in {tempfile.gettempdir()}: {error.strerror}"
-            raise ResourceError(f"{problem} (TMPDIR names another folder)") from None
 
     def read(self, most: int) -> bytes:
         """Return up to ``most`` lines."""

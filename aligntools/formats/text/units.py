@@ -4,7 +4,7 @@ import re
 import tempfile
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 from aligntools.formats.opening import files
@@ -217,6 +217,16 @@ READERS: dict[str, Callable[[Iterator[XmlEvent], Languages], Iterator[Unit]]] = 
 _SIZE = 1 << 20
 
 
+@contextmanager
+def keeping() -> Iterator[None]:
+    """Explain why a text that can be read once cannot be written to a temporary file."""
+    try:
+        yield
+    except OSError as error:
+        problem = f"the text cannot be kept for a second reading in {tempfile.gettempdir()}: {error.strerror}"
+        raise ResourceError(f"{problem} (TMPDIR names another folder)") from None
+
+
 class UnitCopy:
     """The bytes of a file, taken by the places of its units while another reader reads it.
 
@@ -237,15 +247,11 @@ class UnitCopy:
 
     def add(self, data: bytes) -> None:
         """Take the next bytes of the file."""
-        if self._again:
-            return
-        try:
-            self._file.seek(self._kept)
-            self._file.write(data)
-        except OSError as error:
-            problem = f"the text cannot be kept for a second reading in {tempfile.gettempdir()}: {error.strerror}"
-            raise ResourceError(f"{problem} (TMPDIR names another folder)") from None
-        self._kept += len(data)
+        if not self._again:
+            with keeping():
+                self._file.seek(self._kept)
+                self._file.write(data)
+            self._kept += len(data)
 
     def place(self, begin: int, end: int) -> None:
         """Take where the next unit is."""
