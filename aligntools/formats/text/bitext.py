@@ -13,7 +13,7 @@ import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -45,22 +45,13 @@ _OVER_LONG = b"- " * 30_001 + b"||| -\n"  # of more words than `max_length` can 
 _log = logging.getLogger("aligntools")
 
 
-class HowRead(TypedDict, total=False):
-    """What the readers of parallel text take besides the text; see `read_bitext`."""
-
-    max_length: int
-    strict: bool
-    input_format: str
-    languages: str | None
-
-
 def read_bitext(
     source: object = None,
     target: object = None,
     *,
     joint: object = None,
     lowercase: bool = True,
-    **how: Unpack[HowRead],
+    **how: Any,
 ) -> Bitext:
     """Read parallel text: two line-aligned files, or one with `` ||| `` between the sides.
 
@@ -99,7 +90,7 @@ def stream_bitext(
     lowercase: bool = True,
     block_lines: int = 10_000,
     unbuffered: bool = False,
-    **how: Unpack[HowRead],
+    **how: Any,
 ) -> Iterator[Bitext]:
     """Read parallel text block by block against fixed vocabularies; other parameters are those of `read_bitext`.
 
@@ -139,7 +130,7 @@ def bitext_in_parts(
     lowercase: bool = True,
     pairs: int = 100_000,
     words: int = 6_000_000,
-    **how: Unpack[HowRead],
+    **how: Any,
 ) -> Iterator[Bitext]:
     """Read parallel text in parts, each with vocabularies of its own; where they are cut depends on the text alone.
 
