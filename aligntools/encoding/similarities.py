@@ -110,9 +110,7 @@ def near_pairs(source: np.ndarray, target: np.ndarray, pool: Pool) -> tuple[np.n
 
     source, target (float32 [words, numbers]): Zeros stand for words that have no vector. Each side's mean is taken off
         first. Of each side WORDS are compared, the first ones.
-    pool: Does not show in the result.
-    Returns pairs (int64 [n, 2]): By source word, then by target word.
-    Returns margins (float32 [n]): Above 0.
+    Returns pairs (int64 [n, 2]), by source word, then by target word, and margins (float32 [n]), above 0.
     """
     known = [np.flatnonzero(side.any(1))[:WORDS] for side in (source, target)]
     a, b = (centered(side[rows]) for side, rows in zip((source, target), known, strict=True))
@@ -125,7 +123,7 @@ def near_pairs(source: np.ndarray, target: np.ndarray, pool: Pool) -> tuple[np.n
             for words, others in ((a, b), (b, a))
         ]
         begins = range(0, len(a), _ROWS)
-        found = pool.map(lambda begin: _above(begin, a, b, around[0], around[1]), begins)
+        found = pool.map(lambda begin: _above(begin, a, b, *around), begins)
     rows, columns, margins = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return np.stack([known[0][rows], known[1][columns]], 1), margins
 

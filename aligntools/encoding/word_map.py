@@ -100,10 +100,7 @@ def _before_unit(a: np.ndarray, u: np.ndarray, by_unit: np.ndarray) -> np.ndarra
 
 
 def learn(pairs: Sequence[Linked], seed: int = 1, passes: int = PASSES, rate: float = RATE) -> np.ndarray:
-    """Learn the map of one layer by Adam, with steps that get smaller evenly.
-
-    Returns float32 [width, width].
-    """
+    """Learn the map of one layer, float32 [width, width], by Adam, with steps that get smaller evenly."""
     if not pairs:
         raise ValueError("no sentence pairs")
     matrix: np.ndarray = np.eye(pairs[0].source.shape[1], dtype=np.float32)

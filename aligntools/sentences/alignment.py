@@ -11,7 +11,7 @@ from aligntools.sentences import band as bands
 from aligntools.sentences import lexicon as lexicons
 from aligntools.sentences import vectors
 from aligntools.sentences.lexicon import GroupLexicon, WordEntries
-from aligntools.sentences.model import WITH_VECTORS, WITHOUT, Model, Path, SentenceSides, best_path
+from aligntools.sentences.model import WITH_VECTORS, WITHOUT, Model, SentenceSides, best_path
 from aligntools.sentences.text import Text
 
 _log = logging.getLogger("aligntools")
@@ -47,12 +47,11 @@ class Found:
     moved: np.ndarray
     belief: float
 
-    @property
-    def paired(self) -> np.ndarray:
-        """Whether a group has both sides (bool [groups])."""
-        g = self.groups
-        paired: np.ndarray = (g[:, 1] > g[:, 0]) & (g[:, 3] > g[:, 2])
-        return paired
+
+def _paired(groups: np.ndarray) -> np.ndarray:
+    """Return whether groups have both sides (bool [groups])."""
+    paired: np.ndarray = (groups[:, 1] > groups[:, 0]) & (groups[:, 3] > groups[:, 2])
+    return paired
 
 
 def align(
@@ -98,7 +97,9 @@ def align(
             band = bands.around(chain[:0], n, m, _NODES_OF_LENGTHS)
         else:
             model = replace(model, lexicon=lexicon)
-            band = _band(chain, path, n, m)
+            if path is not None and len(chain) < max(3, min(n, m) // 20):  # few: around the path found before
+                chain = path.groups[_paired(path.groups)][:, [0, 2]]
+            band = bands.around(chain, n, m)
         if places is not None and len(places):
             band = bands.forced(band, places, m)
         before, path = path, best_path(model, band)
@@ -125,10 +126,8 @@ class _Near:
 
 def _neighbours(encoded: Sequence[vectors.Vectors], texts: Sequence[Text], pool: Pool) -> _Near:
     x, y = (one.sentences for one in encoded)
-    (best, margin, usual), (back, back_margin, back_usual) = (
-        vectors.nearest(x, y, pool),
-        vectors.nearest(y, x, pool),
-    )
+    best, margin, usual = vectors.nearest(x, y, pool)
+    back, back_margin, back_usual = vectors.nearest(y, x, pool)
     anchors = bands.mutual(best, back, (margin > 0) & x.any(1), (back_margin > 0) & y.any(1))
     trust = bands.belief(anchors, bands.chain(anchors))
     worth = [np.sqrt(np.maximum(text.side.lengths(), 1)) for text in texts]
@@ -152,18 +151,10 @@ def _anchors(
     return kept, bands.chain(kept), belief
 
 
-def _band(chain: np.ndarray, path: Path | None, n: int, m: int) -> bands.Band:
-    """Return the band around a chain; where it has few anchors, around the path found before."""
-    if path is not None and len(chain) < max(3, min(n, m) // 20):
-        pairs = path.groups[(path.groups[:, 1] > path.groups[:, 0]) & (path.groups[:, 3] > path.groups[:, 2])]
-        chain = pairs[:, [0, 2]]
-    return bands.around(chain, n, m)
-
-
 def _with_moved(model: Model, found: Found, anchors: np.ndarray) -> Found:
     """Return the groups with sections that stand elsewhere: anchors among sentences that are alone, in a row."""
     g = found.groups
-    loose = ~found.paired | (found.chances < DOUBTED)
+    loose = ~_paired(g) | (found.chances < DOUBTED)
     free = [np.zeros(len(text), bool) for text in (model.source, model.target)]
     for row in g[loose]:
         free[0][row[0] : row[1]] = True
@@ -178,7 +169,7 @@ def _with_moved(model: Model, found: Found, anchors: np.ndarray) -> Found:
         n, m = len(part.source), len(part.target)
         path = best_path(part, bands.around(bands.chain(block - [rows.start, columns.start]), n, m))
         own = path.groups + np.array((rows.start, rows.start, columns.start, columns.start))
-        both = (own[:, 1] > own[:, 0]) & (own[:, 3] > own[:, 2])
+        both = _paired(own)
         both &= [free[0][a:b].all() and free[1][c:d].all() for a, b, c, d in own.tolist()]  # others are between anchors
         if both.sum() >= FEWEST and path.total >= SURE:
             sections.append((own[both], path.chances[both]))
@@ -202,7 +193,9 @@ def _with_moved(model: Model, found: Found, anchors: np.ndarray) -> Found:
         left_chances += [chance] * len(own)
         before += [int(row[0])] * len(own)
     groups = np.concatenate([np.array(left, np.int64).reshape(-1, 4), more])
-    order = _in_order(groups, np.concatenate([np.array(before, np.int64), more[:, 0]]))
+    sources = np.concatenate([np.array(before, np.int64), more[:, 0]])  # the source sentences that they stood at
+    alone = groups[:, 0] == groups[:, 1]  # target sentences alone stay behind what they stood behind
+    order = np.lexsort((groups[:, 2], ~alone, sources))
     moved = np.arange(len(groups)) >= len(left)
     return Found(groups[order], np.concatenate([left_chances, chances])[order], moved[order], found.belief)
 
@@ -210,16 +203,6 @@ def _with_moved(model: Model, found: Found, anchors: np.ndarray) -> Found:
 def _free(anchors: np.ndarray, free: Sequence[np.ndarray]) -> np.ndarray:
     """Return the anchors both of whose sentences are free."""
     return anchors[free[0][anchors[:, 0]] & free[1][anchors[:, 1]]] if len(anchors) else anchors
-
-
-def _in_order(groups: np.ndarray, sources: np.ndarray) -> np.ndarray:
-    """Return the order of groups by source sentence; target sentences alone stay behind what they stood behind.
-
-    sources (int64 [groups]): The source sentences that they are, or stood, at.
-    """
-    alone = (groups[:, 0] == groups[:, 1]).astype(np.int64)
-    order: np.ndarray = np.lexsort((groups[:, 2], 1 - alone, sources))
-    return order
 
 
 def _blocks(anchors: np.ndarray) -> list[np.ndarray]:

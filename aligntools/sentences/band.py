@@ -87,24 +87,9 @@ def _voted(
     keys = np.unique(tokens * max(1, m) + rows)  # a word counts once in a sentence
     start = np.searchsorted(keys, np.arange(len(target.words) + 1) * max(1, m))
     best, margin = np.zeros(n, np.int64), np.zeros(n)
-    side = source.side
-    kernels.votes(
-        side.tokens,
-        side.offsets,
-        direction.ptr,
-        direction.ids,
-        direction.ratios,
-        LEAST,
-        start,
-        (keys % max(1, m)).astype(np.int32),
-        RARE,
-        centre,
-        reach,
-        np.zeros(m),
-        np.zeros(m, np.int32),
-        best,
-        margin,
-    )
+    own = source.side.tokens, source.side.offsets, direction.ptr, direction.ids, direction.ratios
+    where = start, (keys % max(1, m)).astype(np.int32), RARE, centre, reach
+    kernels.votes(*own, LEAST, *where, np.zeros(m), np.zeros(m, np.int32), best, margin)
     return best, margin
 
 

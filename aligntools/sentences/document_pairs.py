@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -25,14 +25,15 @@ from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.ranges import shown
 from aligntools.ground.run import Run
 from aligntools.pipeline import Part, Sinks, Tally, map_parts
+from aligntools.sentences import alignment, vectors
 from aligntools.sentences.documents import SentenceDocument, common_places, read_document, with_places
-from aligntools.sentences.model import SentenceSettings
-from aligntools.words.tokenizers import languages_of
+from aligntools.sentences.lexicon import of_dictionary, of_priors
+from aligntools.sentences.model import SentenceSettings, kinds_of
+from aligntools.sentences.text import Text, text_of, usual_sizes
+from aligntools.words.tokenizers import languages_of, sentence_splitter
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import SentenceSettingsKeywords
-    from aligntools.sentences.text import Text
-    from aligntools.sentences.vectors import Vectors
 
 _log = logging.getLogger("aligntools")
 Documents: TypeAlias = tuple[SentenceDocument, SentenceDocument]
@@ -173,8 +174,6 @@ def align_sentences(
 def _read(source: Any, target: Any, settings: SentenceSettings, names: tuple[str, str]) -> Documents:
     splits: list[Callable[[str], list[str]] | None] = [None, None]
     if settings.split_sentences is not None:
-        from aligntools.words.tokenizers import sentence_splitter
-
         splits = [sentence_splitter(one, "split_sentences") for one in languages_of(settings.split_sentences)]
     return (
         read_document(source, names[0], settings.anchors, splits[0]),
@@ -182,12 +181,8 @@ def _read(source: Any, target: Any, settings: SentenceSettings, names: tuple[str
     )
 
 
-@functools.lru_cache(maxsize=1)
-def _encoder(folder: str | None) -> Any:
-    """Load an encoder, once for many documents."""
-    from aligntools.sentences import vectors
-
-    return vectors.load(folder)
+#: Loads an encoder, once for many documents.
+_encoder = functools.lru_cache(maxsize=1)(vectors.load)
 
 
 def _aligned(
@@ -197,11 +192,6 @@ def _aligned(
     report: Callable[[str], None] = lambda text: None,
 ) -> SentenceAlignment:
     """Return the groups of two documents."""
-    from aligntools.sentences import alignment
-    from aligntools.sentences.lexicon import of_dictionary, of_priors
-    from aligntools.sentences.model import kinds_of
-    from aligntools.sentences.text import text_of
-
     source, target = documents
     places = common_places(source, target, settings.anchors)
     rows = np.empty((0, 2), np.int64) if places is None else places
@@ -214,15 +204,11 @@ def _aligned(
     ]
     known += [of_priors(texts[0], texts[1], read_priors(str(path))) for path in settings.priors]
     with pool_of(run.threads) as pool:
-        encoded: list[Vectors] | None = None
+        encoded: list[vectors.Vectors] | None = None
         if settings.vectors is not None:
-            from aligntools.sentences.vectors import of_files
-
-            known.append(of_files(settings.vectors, texts[0], texts[1], pool))
+            known.append(vectors.of_files(settings.vectors, texts[0], texts[1], pool))
         encoder = EncoderSettings(encoder=settings.encoder).chosen(True)
         if encoder.asked and all(map(len, texts)):
-            from aligntools.sentences import vectors
-
             model = _encoder(encoder.folder)
             report("the encoder reads both documents")
             encoded = [vectors.encode(model, text, pool) for text in texts]
@@ -255,10 +241,8 @@ def _aligned(
     return SentenceAlignment(source, target, groups, moved, found.belief)
 
 
-def _doubt(documents: Documents, texts: "Sequence[Text]", belief: float) -> str:
+def _doubt(documents: Documents, texts: Sequence[Text], belief: float) -> str:
     """Return why two documents do not look like a translation; nothing if they do."""
-    from aligntools.sentences.text import usual_sizes
-
     sizes, no = [len(one.lines) for one in documents], "do not look like translations of each other"
     if not all(sizes):
         return "have no sentence in one of them, so that there are no pairs"
@@ -310,18 +294,19 @@ def align_sentence_files(
 ) -> SentenceAlignment:
     """Find the groups of two documents in files and write them.
 
-    report: Takes lines of progress.
     output: The pairs.
     languages: Of both sides, for TMX, such as ``de-en``.
-    source_output, target_output: The sides of the pairs.
     ladder: The groups, by numbers of lines from 0, and their scores.
     source_alone, target_alone: Sentences without a partner.
-    source_sentences, target_sentences: All sentences, a line each.
-    Raises DataError when a file cannot be read or written, or a sentence cannot be in a pair.
     """
     codes = _codes(output_format, languages or settings.split_sentences)
     documents = _read(source, target, settings, (source, target))
-    found = _aligned(_checked(documents, output is not None and output_format == "text"), settings, run, report)
+    for document in documents if output is not None and output_format == "text" else ():
+        for line, number in zip(document.lines, document.numbers, strict=True):
+            if " ||| " in f" {line} ":
+                problem = "the sentence has ' ||| ' in it; write the sides with `source_output` and `target_output`"
+                raise DataError(document.name, number + 1, problem)
+    found = _aligned(documents, settings, run, report)
     pairs, alone = list(found.pairs), found.alone
     sides = zip(documents, alone, strict=True)
     source_texts, target_texts = (
@@ -358,23 +343,14 @@ def _codes(output_format: PairFormat, languages: str | None) -> tuple[str, str]:
     return languages_of(languages, "`languages` takes")
 
 
-def _checked(documents: Documents, joined: bool) -> Documents:
-    """Return documents whose sentences may be ``joined`` by ' ||| '. Raises DataError for the first that may not."""
-    for document in documents if joined else ():
-        for line, number in zip(document.lines, document.numbers, strict=True):
-            if " ||| " in f" {line} ":
-                problem = "the sentence has ' ||| ' in it; write the sides with `source_output` and `target_output`"
-                raise DataError(document.name, number + 1, problem)
-    return documents
-
-
 def _format_pairs(found: SentenceAlignment, form: PairFormat, codes: tuple[str, str]) -> str:
     """Return the pairs as text; of TSV with scores and, before them, nothing but both sides."""
     if form == "text":
         return "".join(f"{one} ||| {other}\n" for one, other in found.pairs)
     scored = [(*pair, group.score) for pair, group in zip(found.pairs, found.paired, strict=True)]
     if form == "tsv":
-        return "".join(f"{_flat(one)}\t{_flat(other)}\t{score:.4f}\n" for one, other, score in scored)
+        flat = ((one.replace("\t", " "), other.replace("\t", " "), score) for one, other, score in scored)
+        return "".join(f"{one}\t{other}\t{score:.4f}\n" for one, other, score in flat)
     units = "".join(
         f'    <tu><prop type="score">{score:.4f}</prop>'
         + "".join(
@@ -389,10 +365,6 @@ def _format_pairs(found: SentenceAlignment, form: PairFormat, codes: tuple[str, 
         '  <header creationtool="aligntools" segtype="sentence" o-tmf="text" adminlang="en" datatype="plaintext"'
         f' creationtoolversion="1" srclang="{codes[0]}"/>\n  <body>\n{units}  </body>\n</tmx>\n'
     )
-
-
-def _flat(text: str) -> str:
-    return text.replace("\t", " ")
 
 
 def read_list(path: str) -> list[tuple[str, str, str]]:
@@ -447,23 +419,23 @@ def align_sentence_lists(
     links: Write ``book.ladder``, too: the groups by numbers of lines, and their scores.
     What is there, and newer than both documents, is not made again.
     Returns how many were ``aligned``, and ``there`` before.
-    Raises DataError when the list cannot be read or, once all others are done, documents failed.
     """
     _codes(output_format, languages or settings.split_sentences)
     rows, found = read_list(documents), Counter[str]()
     files.make_folder(output)
-    jobs = list[_Job]()
+    jobs = list[tuple[str, str, str, str | None]]()
     for source, target, name in rows:
         base = os.path.join(output, name)
-        ladder = f"{base}.ladder" if links else None
-        one = _Job(source, target, base + SUFFIXES[output_format], ladder)
-        found["there" if one.done() else "aligned"] += 1
-        if not one.done():
-            jobs.append(one)
+        pairs, ladder = base + SUFFIXES[output_format], f"{base}.ladder" if links else None
+        if files.are_newer([one for one in (pairs, ladder) if one is not None], (source, target)):
+            found["there"] += 1
+        else:
+            found["aligned"] += 1
+            jobs.append((source, target, pairs, ladder))
     how = {"output_format": output_format, "languages": languages, "ladder_format": ladder_format}
     failed = 0
     with pool_of(run.threads) as pool:
-        parts = (Part(one.source, k, k, one) for k, one in enumerate(jobs))
+        parts = (Part(one[0], k, k, one) for k, one in enumerate(jobs))
         model = settings, replace(run, threads=pool.threads if not run.asked else 1, workers=None, cluster=None), how
         for told, problem in map_parts(_one_of_many, model, parts, run, pool, Tally()):
             if problem:
@@ -476,28 +448,12 @@ def align_sentence_lists(
     return found
 
 
-class _Job(NamedTuple):
-    """A pair of documents and what is written of it."""
-
-    source: str
-    target: str
-    output: str
-    ladder: str | None
-
-    def done(self) -> bool:
-        """Return whether all that is wanted was written after both documents."""
-        written = [one for one in (self.output, self.ladder) if one is not None]
-        return files.are_newer(written, (self.source, self.target))
-
-
 def _one_of_many(model: Any, part: Part, pool: Pool) -> tuple[str, str]:
     """Align a pair of documents; return what there is to say, or what is wrong."""
-    settings, run, how = model
-    job: _Job = part.text
+    (settings, run, how), (source, target, output, ladder) = model, part.text
+    how = {"output": output, "ladder": ladder, **how}
     try:
-        found = align_sentence_files(
-            job.source, job.target, settings, run, lambda text: None, output=job.output, ladder=job.ladder, **how
-        )
+        found = align_sentence_files(source, target, settings, run, lambda text: None, **how)
     except (DataError, MemoryError) as error:
         return "", str(error) or "out of memory"
-    return f"{os.path.basename(job.output)}: {found.summary()}", ""
+    return f"{os.path.basename(output)}: {found.summary()}", ""

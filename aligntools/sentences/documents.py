@@ -21,6 +21,7 @@ from aligntools.formats.opening import files
 from aligntools.formats.opening.recognition import ARCHIVE
 from aligntools.formats.text.bitext import TextLines, name_of
 from aligntools.ground.errors import DataError
+from aligntools.sentences.band import chain
 from aligntools.words.vocabulary import split_words
 
 _log = logging.getLogger("aligntools")
@@ -248,8 +249,6 @@ def common_places(source: SentenceDocument, target: SentenceDocument, mark: str 
         first, second = (f"{len(one.marks)} lines '{mark}'" for one in (source, target))
         problem = f"{first}, but {target.name} has {second}; both need the same marks"
         raise DataError(source.name, None, problem)
-    from aligntools.sentences.band import chain
-
     there, own = dict(reversed(target.marks)), dict(reversed(source.marks))
     found = {(place, there[name]) for name, place in own.items() if name in there}
     if not found and mark is not None:
@@ -263,7 +262,7 @@ def common_places(source: SentenceDocument, target: SentenceDocument, mark: str 
 def with_places(document: SentenceDocument, places: Sequence[int]) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return a document's sentences with an empty one at each place, which groups can hardly have with others.
 
-    Returns lines, numbers (int64 [lines]): Which sentence each is; -1 at places. costs (float64 [lines + 1]).
+    Also which sentence each line is, -1 at places (int64 [lines]), and costs (float64 [lines + 1]).
     """
     numbers = np.insert(np.arange(len(document.lines)), places, -1)
     costs = np.append(document.costs[numbers], 0.0)

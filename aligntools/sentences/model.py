@@ -8,6 +8,7 @@ sum of its groups'; sentences without a partner have the frequency alone.
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -119,38 +120,17 @@ class Model:
             worth = [0.5 * _sums(own, count) for own, count in zip(self.sides.worth, most, strict=True)]
         ratio = max(1.0, usual_sizes(self.target.sizes).sum()) / max(1.0, usual_sizes(self.source.sizes).sum())
         sizes = [_sums(text.sizes, count) + 1.0 for text, count in zip((self.source, self.target), most, strict=True)]
-        return GroupEvidence(
-            band.begin,
-            band.end,
-            band.at,
-            words[0],
-            words[1],
-            products,
-            norms[0],
-            norms[1],
-            usual[0],
-            usual[1],
-            worth[0],
-            worth[1],
-            np.log(ratio * (sizes[0] - 1.0) + 1.0),
-            np.log(sizes[1]),
-            1.0 / sizes[0],
-            1.0 / sizes[1],
-            np.cumsum(self.source.costs),
-            np.cumsum(self.target.costs),
-        )
+        arrays: list[Any] = [band.begin, band.end, band.at, *words, products, *norms, *usual, *worth]
+        arrays += [np.log(ratio * (sizes[0] - 1.0) + 1.0), np.log(sizes[1]), 1.0 / sizes[0], 1.0 / sizes[1]]
+        arrays += [np.cumsum(self.source.costs), np.cumsum(self.target.costs)]
+        return GroupEvidence(*arrays)
 
     def part(self, rows: slice, columns: slice) -> "Model":
         """Return the model of some sentences of both sides."""
         sides = self.sides
         if sides is not None:
-            both = (rows, columns)
-            sides = SentenceSides(
-                *(
-                    [own[part] for own, part in zip(kind, both, strict=True)]
-                    for kind in (sides.vectors, sides.usual, sides.worth)
-                )
-            )
+            kinds = sides.vectors, sides.usual, sides.worth
+            sides = SentenceSides(*([one[rows], other[columns]] for one, other in kinds))
         return replace(self, source=self.source.part(rows), target=self.target.part(columns), sides=sides)
 
 
@@ -167,23 +147,9 @@ def kinds_of(most_source: int, most_target: int, most: int) -> np.ndarray:
 
 
 def _lexical(source: Text, target: Text, direction: Direction, band: Band, turned: bool, out: np.ndarray) -> None:
-    kernels.lexical_rows(
-        source.side.tokens,
-        source.side.offsets,
-        target.side.tokens,
-        target.side.offsets,
-        direction.ptr,
-        direction.ids,
-        direction.ratios,
-        direction.unknown,
-        np.log(direction.unknown),
-        np.zeros(len(target.words), np.float32),
-        band.begin,
-        band.end,
-        band.at,
-        turned,
-        out,
-    )
+    d, s, t = direction, source.side, target.side
+    known = d.ptr, d.ids, d.ratios, d.unknown, np.log(d.unknown), np.zeros(len(target.words), np.float32)
+    kernels.lexical_rows(s.tokens, s.offsets, t.tokens, t.offsets, *known, band.begin, band.end, band.at, turned, out)
 
 
 @dataclass(frozen=True, eq=False)

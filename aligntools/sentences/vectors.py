@@ -7,7 +7,7 @@ it). The states of a layer below, which knows words, averaged over all places of
 translations; they cost nothing more.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,10 +45,7 @@ class Vectors:
 
 
 def load(folder: str | None) -> encoders.Encoder:
-    """Load an encoder with all its layers; None is the extra's.
-
-    Raises DataError, ModelError when files are missing or damaged. Raises UsageProblem when it is not installed.
-    """
+    """Load an encoder with all its layers; None is the extra's."""
     depth = LAST if folder is None else int(encoder_folder.read(folder).config["num_hidden_layers"])
     return encoders.load(folder, depth)
 
@@ -136,18 +133,18 @@ def group_norms(vectors: np.ndarray, most: int) -> np.ndarray:
 
     A sum that would go beyond the end has that of what is there.
     """
-    total = np.zeros_like(vectors)
-    out = np.zeros((most, len(vectors)))
-    for a in range(most):
-        total[: max(0, len(vectors) - a)] += vectors[a:]
-        out[a] = 1.0 / np.maximum(np.linalg.norm(total, axis=1), 1e-9)
-    return out
+    norms = np.stack([np.linalg.norm(total, axis=1) for total in _sums(vectors, most)])
+    return np.asarray(1.0 / np.maximum(norms, 1e-9), np.float64)
 
 
 def group_means(values: np.ndarray, most: int) -> np.ndarray:
     """Return the mean of values over 1 to ``most`` sentences from each one on (float64 [most, sentences])."""
-    total, out = np.zeros(len(values)), np.zeros((most, len(values)))
+    return np.stack([total / n for n, total in enumerate(_sums(values.astype(np.float64), most), 1)])
+
+
+def _sums(values: np.ndarray, most: int) -> Iterator[np.ndarray]:
+    """Yield the sums of 1 to ``most`` values from each one on, in one array."""
+    total = np.zeros_like(values)
     for a in range(most):
         total[: max(0, len(values) - a)] += values[a:]
-        out[a] = total / (a + 1)
-    return out
+        yield total

@@ -1,12 +1,13 @@
 """What a service answers to one request: links, checks, tags carried over. Of HTTP it knows status codes alone."""
 
+import re
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache, partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.alignments import Alignment
@@ -24,11 +25,9 @@ from aligntools.projecting.markup.markup_transfer import (
     tokenizing_finders,
 )
 from aligntools.projecting.markup.words import RawSentence
+from aligntools.tools.checks.check import Checker
 from aligntools.tools.checks.segments import CheckSettings
-
-if TYPE_CHECKING:
-    from aligntools.tools.checks.check import Checker
-
+from aligntools.tools.filters import qualities
 
 #: The words of both sides of a pair.
 _Words: TypeAlias = tuple[list[str], list[str]]
@@ -106,7 +105,7 @@ class Answers:
         self.models, self.limits = dict(models), limits
         self._finders = lru_cache(_WAYS)(self._finders_of)
         self._transfer = lru_cache(_WAYS)(lambda name, how: MarkupTransfer(self.models[name], tokenizing=how))
-        self._checker = cache(self._checker_of)
+        self._checker = cache(lambda name: Checker(self.models[name], CheckSettings()))
         self._links: Gathering[_Words, Alignment] = Gathering(self._found, threads, _TOGETHER)
 
     def warm(self) -> None:
@@ -154,7 +153,6 @@ class Answers:
 
     def check(self, body: Any) -> dict[str, Any]:
         """Return what translations leave out, add or repeat; see `aligntools.check`. Raises as `align` does."""
-        from aligntools.tools.filters import qualities
 
         def answer(name: str, pairs: Sequence[tuple[Sentence, Sentence]], _: Tokenizing) -> list[dict[str, Any]]:
             model = self.models[name]
@@ -183,17 +181,11 @@ class Answers:
         own = zip(tokenizing_finders(how), finders(how, self.models[name]), strict=True)
         return [tokenize or partial(_places_by, find) for tokenize, find in own]
 
-    def _checker_of(self, name: str) -> "Checker":
-        from aligntools.tools.checks.check import Checker
-
-        return Checker(self.models[name], CheckSettings())
-
     def transfer_markup(self, body: Any) -> dict[str, Any]:
         """Return translations with the tags of their sources; see `MarkupTransfer`. Raises as `align` does."""
 
         def answer(name: str, pairs: Sequence[tuple[Sentence, Sentence]], how: Tokenizing) -> list[dict[str, Any]]:
-            found: list[dict[str, Any]] = []
-            good = []
+            found, good = list[dict[str, Any]](), []
             for source, target in pairs:
                 try:
                     good.append(checked_pair(source.segment, target.text, ("source", "target"), 1))
@@ -215,8 +207,7 @@ class Answers:
         """Answer those pairs of a request that can be, with or without tags; the others get an ``error``."""
         name, pairs, one = self._asked(body, more)
         how = self._tokenizing(body, name)
-        found: list[dict[str, Any] | None] = []
-        good = []
+        found, good = list[dict[str, Any] | None](), []
         for pair in pairs:
             try:
                 find = None if body.get("tokenized", False) else self._finders(name, how)
@@ -302,12 +293,7 @@ class Answers:
 
 
 def _between_spaces(text: str) -> list[tuple[int, int]]:
-    found, at = [], 0
-    for word in text.replace("\t", " ").replace("\n", " ").replace("\r", " ").split(" "):
-        if word:
-            found.append((at, at + len(word)))
-        at += len(word) + 1
-    return found
+    return [found.span() for found in re.finditer(r"[^ \t\n\r]+", text)]
 
 
 def _places_by(find: Callable[[str], RawSentence], text: str) -> list[tuple[int, int]]:

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, get_args
 
 from aligntools import __version__
@@ -43,10 +43,8 @@ class _Working:
             raise Refused(503, "the service is ending") from None
         loop = asyncio.get_running_loop()
 
-        def done(_: "Future[Any]") -> None:  # also long after the time is over: until then a thread is taken
-            loop.call_soon_threadsafe(self._finished)
-
-        future.add_done_callback(done)
+        # also long after the time is over: until then a thread is taken
+        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._finished))
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), self._limits.max_seconds)
         except TimeoutError:
@@ -67,7 +65,6 @@ def application(
     models: By the names that requests use; the first is used where they name none.
     threads: How many requests are worked at together; None for as many as there are cores.
     hosts: The names that requests may have in their Host header; None: any.
-    Raises UsageProblem when Starlette is not installed, or there is no model.
     """
     try:
         from starlette.applications import Starlette
@@ -85,11 +82,8 @@ def application(
     names = list(answers.models)
     description = openapi(names)
     shown = page("Links between two sentences", "serve", {"models": names}, connected=True, models=names)
-    examples = [
-        (route, about, json.dumps(sent, ensure_ascii=False, indent=2)) for route, (about, sent) in ROUTES.items()
-    ]
+    examples = [(route, why, json.dumps(sent, ensure_ascii=False, indent=2)) for route, (why, sent) in ROUTES.items()]
     about = page("aligntools over HTTP", "serve_docs", {}, routes=examples, models=names)
-
     too_long = Refused(413, f"over {bounds.max_body} bytes; send less at a time")
 
     def refused(error: Refused) -> Response:
@@ -166,9 +160,7 @@ def _guarded(app: Any, hosts: AllowedHosts | None, refused: Callable[[Refused], 
             await app(scope, receive, send)
             return
         headers, begun = scope["headers"], False
-        unread = any(
-            name == b"transfer-encoding" or (name == b"content-length" and value != b"0") for name, value in headers
-        )
+        unread = any(n == b"transfer-encoding" or (n == b"content-length" and v != b"0") for n, v in headers)
 
         async def received() -> Any:
             nonlocal unread
@@ -189,9 +181,8 @@ def _guarded(app: Any, hosts: AllowedHosts | None, refused: Callable[[Refused], 
 
         names = [value.decode("latin-1") for name, value in headers if name == b"host"]
         if hosts is not None and (wrong := hosts.refused(names, scope.get("server"))) is not None:
-            await refuse(
-                421, f"this service does not go by the name '{wrong[:80]}'; who runs it can allow the name (allow-host)"
-            )
+            why = f"this service does not go by the name '{wrong[:80]}'; who runs it can allow the name (allow-host)"
+            await refuse(421, why)
             return
         try:
             await app(scope, received, sent)

@@ -25,10 +25,7 @@ _LINGER = 2.0
 
 
 def installed() -> None:
-    """Refuse to serve without the extra.
-
-    Raises UsageProblem when uvicorn is not installed.
-    """
+    """Refuse to serve without the extra."""
     try:
         import uvicorn  # noqa: F401
     except ImportError:
@@ -152,8 +149,7 @@ def _connections(seconds: float, most: int) -> Any:
 
 def _in_one_line(_: Any, about: dict[str, Any]) -> None:
     """Log what asyncio would show with a traceback; that too many files are open is over in a moment."""
-    error = about.get("exception")
-    if not isinstance(error, OSError):
+    if not isinstance(error := about.get("exception"), OSError):
         _log.error("%s: %s", about["message"], error)
 
 
@@ -209,10 +205,12 @@ class AllowedHosts:
 
     def __init__(self, host: str, more: Sequence[str] = ()) -> None:
         for name in more:
-            if name != "*" and not _NAME.fullmatch(name) and not _is_address(name):
-                raise UsageProblem(
-                    f"`allow_host` takes a name without scheme and port, such as example.org, not '{name}'"
-                )
+            if name != "*" and not _NAME.fullmatch(name):
+                try:
+                    ip_address(name.strip("[]"))
+                except ValueError:
+                    wanted = "a name without scheme and port, such as example.org"
+                    raise UsageProblem(f"`allow_host` takes {wanted}, not '{name}'") from None
         self._all = "*" in more
         self._names = {_plain(name) for name in (*_OWN, host, *more)} - {""}
         self._endings = tuple(name[1:] for name in self._names if name.startswith("*."))
@@ -229,11 +227,3 @@ class AllowedHosts:
         found = _HOST.fullmatch(name.strip(" \t"))
         plain = _plain(found[1]) if found else ""
         return plain != "" and (plain == here or plain in self._names or plain.endswith(self._endings))
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name.strip("[]"))
-    except ValueError:
-        return False
-    return True

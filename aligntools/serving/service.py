@@ -31,10 +31,7 @@ from aligntools.store.stores import Store, read_object, write_object
 
 
 def named(paths: Sequence[str]) -> dict[str, str]:
-    """Return model files by the names that requests use: those of the files, without what follows a dot.
-
-    Raises UsageProblem when two have the same name.
-    """
+    """Return model files by the names that requests use: those of the files, without what follows a dot."""
     found: dict[str, str] = {}
     for path in paths:
         name = Path(path).name.split(".")[0] or Path(path).name
@@ -58,21 +55,20 @@ def listening_at(host: str, port: int) -> socket.socket:
     except (socket.gaierror, UnicodeError):
         raise DataError(shown, None, f"no machine is called '{host}'; give `host` an address of this one") from None
     except OSError as error:
-        raise DataError(shown, None, _why_not(error)) from None
+        other = f"{os.strerror(error.errno or 0)}; choose another `host` or `port`"
+        raise DataError(shown, None, _WHY_NOT.get(error.errno or 0, other)) from None
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
 
 
-def _why_not(error: OSError) -> str:
-    """Return in words why an address cannot be listened at, and what to do."""
-    match error.errno:
-        case errno.EADDRINUSE:
-            return "the port is in use; choose another `port`, or 0 for a free one"
-        case errno.EACCES | errno.EPERM:
-            return "ports below 1024 are for the system's services; choose another `port`"
-        case errno.EADDRNOTAVAIL:
-            return "this machine does not have the address; give `host` one that it has"
-    return f"{os.strerror(error.errno or 0)}; choose another `host` or `port`"
+#: Why an address cannot be listened at, and what to do.
+_WHY_NOT = {
+    errno.EADDRINUSE: "the port is in use; choose another `port`, or 0 for a free one",
+    **dict.fromkeys(
+        (errno.EACCES, errno.EPERM), "ports below 1024 are for the system's services; choose another `port`"
+    ),
+    errno.EADDRNOTAVAIL: "this machine does not have the address; give `host` one that it has",
+}
 
 
 def serve(
@@ -191,8 +187,7 @@ class Supervisor:
     def run(self, ready: Callable[[], None]) -> None:
         """Work until SIGTERM or SIGINT: processes answer what they work at, and the signal is raised again.
 
-        ready: Is called once all processes take requests.
-        Raises ResourceError when processes cannot be started, or end before they are ready.
+        ``ready`` is called once all processes take requests.
         """
         if not system.HANDS_OVER:
             raise ResourceError("worker processes cannot be given a port on this system; leave out `workers`")
@@ -285,11 +280,7 @@ def _end_with(pipe: Connection) -> None:
 
 
 def main(pipe: Connection, descriptor: int) -> None:
-    """Answer requests.
-
-    pipe: Gives a `Task`, and takes that requests are answered.
-    descriptor: Of the port.
-    """
+    """Answer requests at a port; the pipe gives a `Task`, and takes that requests are answered."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # comes to all processes of a terminal; the first one ends the others
     for handle in (pipe.fileno(), descriptor):
         os.set_inheritable(handle, False)

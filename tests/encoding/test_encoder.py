@@ -86,17 +86,17 @@ def test_a_depth_that_is_not_there(tmp_path):
 @given(st.integers(0, 3000), st.integers(2, 600))
 def test_windows_cover_a_sentence(pieces, most):
     found = list(windows(pieces, most))
-    taken = [k for w in found for k in range(w.first, w.last)]
+    taken = [k for _, _, first, last in found for k in range(first, last)]
     assert taken == list(range(pieces))
-    for w in found:
-        assert 0 <= w.begin <= w.first < w.last <= w.end <= pieces
-        assert w.end - w.begin == min(pieces, most)
+    for begin, end, first, last in found:
+        assert 0 <= begin <= first < last <= end <= pieces
+        assert end - begin == min(pieces, most)
 
 
 def test_windows_overlap():
     found = list(windows(1000, 510))
-    assert [(w.begin, w.end) for w in found] == [(0, 510), (245, 755), (490, 1000)]
-    assert [w.last for w in found] == [377, 622, 1000]
+    assert [window[:2] for window in found] == [(0, 510), (245, 755), (490, 1000)]
+    assert [last for *_, last in found] == [377, 622, 1000]
 
 
 # Folders
