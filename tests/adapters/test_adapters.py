@@ -6,7 +6,7 @@ import pytest
 
 import aligntools as at
 from aligntools.adapters import simalign, systran_align
-from tests.cli.running import ROOT, run
+from tests.cli.running import ROOT, ran
 
 TEXT = ROOT / "data" / "samples" / "de-en.txt"
 PAIR = (
@@ -35,7 +35,7 @@ def test_systran_align_with_a_model(model):
 
 def test_systran_align_with_fast_aligns_tables(tmp_path):
     for name, flags in (("f", []), ("r", ["-r"])):
-        assert run("-i", TEXT, "-dov", "-p", tmp_path / name, *flags, script="fast_align").returncode == 0
+        ran("-i", TEXT, "-dov", "-p", tmp_path / name, *flags, script="fast_align")
     found = systran_align.Aligner(tmp_path / "f", tmp_path / "r").align(*PAIR)
     assert {(0, 0), (1, 1), (7, 6)} <= set(found["alignments"])
     assert all(isinstance(position, int) for link in found["alignments"] for position in link)
@@ -62,7 +62,7 @@ def test_simalign(model, monkeypatch):
 
 
 def test_the_packages_that_drop_ins_writes_have_the_adapters(tmp_path, monkeypatch):
-    assert run("drop-ins", "-q", tmp_path).returncode == 0
+    ran("drop-ins", "-q", tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path / "python"))
     import simalign as one
     import systran_align as two

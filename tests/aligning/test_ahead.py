@@ -10,15 +10,15 @@ from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import registry
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.ground import compiler
+from tests.cli.running import ran
 from tests.places import SAMPLES
 from tests.warmed import compiled_by
 
 
 def warm(pool):
     """Align as a first run does."""
-    from tests.cli.running import run
 
-    assert run("align", "-i", SAMPLES / "de-en.txt", "-q", "--threads", 1).returncode == 0
+    ran("align", "-i", SAMPLES / "de-en.txt", "-q", "--threads", 1)
 
 
 def work():

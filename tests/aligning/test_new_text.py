@@ -19,7 +19,7 @@ from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.parallel import Pool
 from aligntools.serving import service
 from tests import naive
-from tests.cli.running import fails, run
+from tests.cli.running import fails, ran, run
 from tests.encoding import tiny
 
 
@@ -196,17 +196,15 @@ def work(tmp_path_factory):
         tiny.installed(folder, patch)
         for name, more in (("sampled", ["--set", "encoder_pairs=5"]), ("read", []), ("without", ["--no-encoder"])):
             asked = [] if "--no-encoder" in more else ["--encoder"]
-            done = run(
+            ran(
                 "align", "-q", "--best", *asked, *more, "-i", folder / "text", "--save-model", folder / f"{name}.model",
                 "-o", folder / f"{name}.links",
             )  # fmt: skip
-            assert done.returncode == 0, done.stderr
         yield folder
 
 
 def align(work, model, *more, text="new"):
-    done = run("align", "-m", work / f"{model}.model", "-i", work / text, *more)
-    assert done.returncode == 0, done.stderr
+    done = ran("align", "-m", work / f"{model}.model", "-i", work / text, *more)
     return done
 
 
@@ -282,8 +280,7 @@ def test_every_command_with_a_model_can_leave_the_encoder_out(work, command, mis
     (work / "plain").write_text("KOV tas\n")
     command = [str(work / part) if (work / part).exists() else part for part in command]
     fails(run(*command, "-m", work / "read.model"), "no encoder is installed", status=2)
-    done = run(*command, "-m", work / "read.model", "--no-encoder")
-    assert done.returncode == 0, done.stderr
+    done = ran(*command, "-m", work / "read.model", "--no-encoder")
     assert done.stdout
     fails(run(*command, "-m", work / "without.model", "--encoder"), "uses no encoder", status=2)
 
@@ -292,8 +289,7 @@ def test_a_service_can_leave_the_encoder_out(work, missing, monkeypatch):
     served = []
     monkeypatch.setattr(service, "application", lambda models, *_: served.append(models["read"]))
     monkeypatch.setattr(service, "answer_until_told", lambda *_: None)
-    done = run("serve", "-m", work / "read.model", "--port", 0, "--no-encoder")
-    assert done.returncode == 0, done.stderr
+    ran("serve", "-m", work / "read.model", "--port", 0, "--no-encoder")
     assert (
         served[0].align("tas", "tas").links
         == at.load(work / "read.model").asking(served[0]._asked).align("tas", "tas").links
@@ -314,8 +310,7 @@ def learned(tmp_path_factory):
     lines = ["kovo ||| zel", "limb ||| agar", "ut kovo ||| she zel", "ut limb ||| she agar"] * 6
     (folder / "text").write_text("".join(f"{line}\n" for line in lines))
     (folder / "new").write_text("kovo limb ||| agar zel\nut senno ||| she prog\n")
-    done = run("align", "-q", "-i", folder / "text", "--save-model", folder / "model", "-o", folder / "links")
-    assert done.returncode == 0, done.stderr
+    ran("align", "-q", "-i", folder / "text", "--save-model", folder / "model", "-o", folder / "links")
     return folder
 
 
@@ -348,7 +343,7 @@ def test_a_model_of_best_reads_what_it_adapts_to(work):
 @pytest.mark.parametrize("more", [[], ["--symmetrize", "grow-diag-final-and", "--decode", "viterbi"]])
 def test_an_adapted_model_is_saved_with_the_one_before_it(learned, more):
     """It gives the same links again, line by line too, and knows the words of both texts; so does the next one."""
-    done = run(
+    done = ran(
         "align",
         "-q",
         "-m",
@@ -360,7 +355,6 @@ def test_an_adapted_model_is_saved_with_the_one_before_it(learned, more):
         learned / "both",
         *more,
     )
-    assert done.returncode == 0, done.stderr
     again = ["align", "-q", "-m", learned / "both", "-i", learned / "new", *more]
     assert run(*again).stdout == done.stdout
     assert run(*again, "--unbuffered").stdout == done.stdout

@@ -17,7 +17,7 @@ from aligntools.formats.models.modelfile import read_model
 from aligntools.formats.text.bitext import read_bitext
 from aligntools.ground.parallel import Pool
 from tests.aligning.slanted import LEARNED, SLANTED, Slanted, prior
-from tests.cli.running import run
+from tests.cli.running import ran, run
 from tests.places import SAMPLES
 
 TEXT = SAMPLES / "de-en.txt"
@@ -63,12 +63,12 @@ def test_a_new_model_is_a_choice_of_the_command_line(tmp_path):
     assert registry.names()[-2:] == ("slanted", "learned")
     assert b"slanted" not in run("mre-align", "--help-all").stdout
     given = ("-q", "-i", TEXT, "--model-type", "slanted")
-    assert run("align", *given, "-o", tmp_path / "a", "--save-model", tmp_path / "m").returncode == 0
-    assert run("align", "-q", "-m", tmp_path / "m", "-i", TEXT, "-o", tmp_path / "b").returncode == 0
+    ran("align", *given, "-o", tmp_path / "a", "--save-model", tmp_path / "m")
+    ran("align", "-q", "-m", tmp_path / "m", "-i", TEXT, "-o", tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert (tmp_path / "a").read_bytes().count(b"\n") == 240
     parts = ("--tmpdir", tmp_path, "--set", "part_size=240", "--set", "views=0", "-o", tmp_path / "c")
-    assert run("align", *given, *parts).returncode == 0
+    ran("align", *given, *parts)
     assert (tmp_path / "c").read_bytes() == (tmp_path / "a").read_bytes()
     told = run("align", "-v", *given[1:], "-o", tmp_path / "d", "--set", "sweeps=4").stderr.decode()
     assert "slanted iteration 5: log-likelihood" in told

@@ -125,6 +125,18 @@ def _pipe_with(data):
     writer.join()
 
 
+def ran(*args, **how):
+    """Run a command that has to end well; return its process."""
+    return succeeds(run(*args, **how))
+
+
+def succeeds(process):
+    """Check that a command ended well; return its process."""
+    assert process.returncode == 0, process.stderr
+    assert b"Traceback" not in process.stderr
+    return process
+
+
 def fails(process, *fragments, status=1):
     """Check that a command ended with one line of error that says what is wrong."""
     message = process.stderr.decode()

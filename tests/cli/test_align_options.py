@@ -11,7 +11,7 @@ import aligntools as at
 from aligntools.formats.links import pharaoh
 from tests import naive
 from tests.cli.aligning import JOINT, LENGTHS, SOURCE, TARGET, TEXT, done, proper
-from tests.cli.running import ROOT, fails, run
+from tests.cli.running import ROOT, fails, ran, succeeds
 
 # Options
 
@@ -151,8 +151,7 @@ def test_views_agree_unless_told_otherwise(inside, trained, tmp_path):
 def test_the_best_links_are_those_of_contrastive_align(inside, trained, tmp_path):
     links = links_of(inside, "--best", "--save-model", tmp_path / "best")
     assert links != (trained / "align").read_bytes()
-    done = run("contrastive-align", "-q", *TEXT, "--save-model", tmp_path / "again", "-o", tmp_path / "links")
-    assert done.returncode == 0, done.stderr
+    ran("contrastive-align", "-q", *TEXT, "--save-model", tmp_path / "again", "-o", tmp_path / "links")
     assert (tmp_path / "links").read_bytes() == links == links_of(inside, "-m", tmp_path / "best")
     base = links_of(inside, "-m", tmp_path / "again")
     assert links != base != (trained / "align").read_bytes()
@@ -247,8 +246,7 @@ def test_memory_that_is_too_little_is_said_before_the_start(inside, tmp_path):
 
 
 def links_of(inside, *options):
-    found = inside(*TEXT, "-q", *options)
-    assert found.returncode == 0, found.stderr
+    found = succeeds(inside(*TEXT, "-q", *options))
     return found.stdout
 
 
@@ -341,8 +339,7 @@ def test_the_threshold_is_for_what_asks_for_it(trained, inside):
     ],
 )
 def test_settings_that_change_nothing_are_told(inside, options, name):
-    found = inside(*TEXT, *options)
-    assert found.returncode == 0
+    found = succeeds(inside(*TEXT, *options))
     assert f"warning: {name} changes nothing: " in found.stderr.decode()
 
 

@@ -15,7 +15,7 @@ from aligntools.aligning import aligner
 from aligntools.aligning import memory as parts_memory
 from aligntools.ground import memory
 from aligntools.ground.errors import ResourceError
-from tests.cli.running import ROOT, program, run
+from tests.cli.running import ROOT, program, ran, run
 
 SOURCE, TARGET = ROOT / "data/samples/de-en.de", ROOT / "data/samples/de-en.en"
 TEXT = ("-s", SOURCE, "-t", TARGET)
@@ -23,8 +23,7 @@ QUICK = ("--fast", "--set", "ibm1_iterations=2", "--iterations", "1")
 
 
 def align(*args, **more):
-    done = run("align", *args, **more)
-    assert done.returncode == 0, done.stderr
+    done = ran("align", *args, **more)
     return done
 
 

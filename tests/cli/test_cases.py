@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from tests.cli.running import run
+from tests.cli.running import ran, run, succeeds
 from tests.models import model
 from tests.places import REALDATA, SAMPLES
 
@@ -44,8 +44,7 @@ def test_case(line, status, printed, said):
     [("F2-fa.words", "F2-fa.pieces"), ("G1.words", "G1.opennmt-joiner"), ("G1.words", "G1.special-tokens")],
 )
 def test_pieces_link_every_line(words, pieces):
-    found = _run(f"align -q --fast -i {words} --pieces {pieces}")
-    assert found.returncode == 0, found.stderr
+    found = succeeds(_run(f"align -q --fast -i {words} --pieces {pieces}"))
     assert all(found.stdout.splitlines())
     assert found.stdout.count(b"\n") == (_CASES / words).read_bytes().count(b"\n")
 
@@ -65,15 +64,13 @@ def test_shortlist_without_rows_that_streams_stop_at(tmp_path):
 
 
 def test_priors_of_null_say_nothing_false():
-    found = _run(f"align --fast -i {SAMPLES / 'de-en.txt'} --prior-lexical 1 --priors F6-null.priors")
-    assert found.returncode == 0
+    found = succeeds(_run(f"align --fast -i {SAMPLES / 'de-en.txt'} --prior-lexical 1 --priors F6-null.priors"))
     assert b"warning" not in found.stderr
 
 
 @pytest.mark.parametrize("more", [(), ("--format", "moses")])
 def test_words_in_brackets_are_no_terminals(more):
-    found = _run("extract-grammar -s f5.de -t f5.en -a f5.align", *more)
-    assert found.returncode == 0
+    found = succeeds(_run("extract-grammar -s f5.de -t f5.en -a f5.align", *more))
     assert b"[BERICHT]" not in found.stdout
     assert b"[REPORT]" not in found.stdout
 
@@ -87,15 +84,14 @@ def test_bleu_of_nested_references():
 
 
 def test_language_model_of_a_carriage_return(tmp_path):
-    made = _run("train-lm -n 2 f15-cr-inside.txt -o", tmp_path / "x.arpa")
-    assert made.returncode == 0, made.stderr
+    succeeds(_run("train-lm -n 2 f15-cr-inside.txt -o", tmp_path / "x.arpa"))
     assert not set(b"\r\v\f\0") & set((tmp_path / "x.arpa").read_bytes())
-    assert run("eval-lm", "-m", tmp_path / "x.arpa", _CASES / "f15-cr-inside.txt").returncode == 0
+    ran("eval-lm", "-m", tmp_path / "x.arpa", _CASES / "f15-cr-inside.txt")
 
 
 def test_references_that_teach_nothing(tmp_path):
     (tmp_path / "g").write_text("[X] ||| Zug ||| train ||| F=1\n")
-    assert run("train-lm", "-q", "-n", "2", SAMPLES / "en.txt", "-o", tmp_path / "lm").returncode == 0
+    ran("train-lm", "-q", "-n", "2", SAMPLES / "en.txt", "-o", tmp_path / "lm")
     found = _run("imputed-risk --supervised f13.de --reference f13-blank.en --method mert --rounds 1",
                  "--grammar", tmp_path / "g", "--lm", tmp_path / "lm", "-o", tmp_path / "w")  # fmt: skip
     assert found.returncode == 1, found.stderr
@@ -105,11 +101,10 @@ def test_references_that_teach_nothing(tmp_path):
 def test_conll_with_a_mark_is_written_without(tmp_path):
     case = _CASES / "f1-bom.conllu"
     for command in (("parse", "-m", model("parser"), case, case), ("tag", "-m", model("tagger"), case)):
-        found = run(*command)
-        assert found.returncode == 0, found.stderr
+        found = ran(*command)
         assert "\ufeff" not in found.stdout.decode()
         (tmp_path / "out").write_bytes(found.stdout)
-        assert run("conll", tmp_path / "out").returncode == 0
+        ran("conll", tmp_path / "out")
 
 
 def test_conll_behind_a_long_header_is_conll():
@@ -118,5 +113,5 @@ def test_conll_behind_a_long_header_is_conll():
     found = run("tag", "-m", model("tagger"), case).stdout.decode()
     rows = [line.split("\t") for line in found.splitlines() if line and not line.startswith("#")]
     assert [row[1].encode() for row in rows] == words
-    assert run("parse", "-m", model("parser"), case).returncode == 0
-    assert run("eval-tags", case, case).returncode == 0
+    ran("parse", "-m", model("parser"), case)
+    ran("eval-tags", case, case)

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aligntools.tools.conll_columns import put_in, take_out
-from tests.cli.running import run
+from tests.cli.running import ran, run
 
 RICH = (
     "# newdoc\n# sent_id = 1\n# text = Au prix de 25 000, non.\n"
@@ -58,8 +58,7 @@ def test_what_comes_out(options, rich):
 
 def test_columns_go_in_from_lines_and_from_another_file(rich, tmp_path):
     (tmp_path / "tags").write_text("A B C D E F G H\n\nI\n")
-    done = run("conll", "-", "--put", "upos", tmp_path / "tags", "-o", tmp_path / "new", stdin=RICH)
-    assert done.returncode == 0, done.stderr
+    ran("conll", "-", "--put", "upos", tmp_path / "tags", "-o", tmp_path / "new", stdin=RICH)
     new = (tmp_path / "new").read_bytes()
     expected = iter("ABCDEFGHI")
     lines = [line.split(b"\t") for line in RICH.split(b"\n")]
@@ -142,8 +141,7 @@ def test_tags_go_in_from_tagged_words(lines, options, tags, tmp_path):
     text, values = tmp_path / "x.conllu", tmp_path / "values"
     text.write_bytes(TWO)
     values.write_text(lines)
-    done = run("conll", text, "--put", "upos", values, *options)
-    assert done.returncode == 0, done.stderr
+    done = ran("conll", text, "--put", "upos", values, *options)
     text.write_bytes(done.stdout)
     assert run("conll", text, "--to", "column").stdout.decode() == tags
 
@@ -164,6 +162,5 @@ def test_conll_of_other_words_is_refused(tokens, old, new, message, rich, tmp_pa
     put = ("conll", rich, "--tokens", tokens, "--put", "misc", other)
     done = run(*put)
     assert b"`aligntools conll` and use --format values" in done.stderr
-    with_forms = run(*put, "--put", "form", other)
-    assert with_forms.returncode == 0, with_forms.stderr
+    with_forms = ran(*put, "--put", "form", other)
     assert with_forms.stdout == other.read_bytes()

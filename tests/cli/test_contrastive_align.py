@@ -8,7 +8,7 @@ import pytest
 from aligntools.aligning.contrastive import aligner
 from aligntools.aligning.contrastive.features import NAMES
 from tests import models
-from tests.cli.running import fails, run
+from tests.cli.running import fails, ran, run
 from tests.conftest import SAMPLES
 
 TEXT = ("-s", SAMPLES / "de-en.de", "-t", SAMPLES / "de-en.en")
@@ -87,8 +87,7 @@ def test_what_is_learned_does_not_depend_on_how_the_text_is_read(tmp_path):
     for x in ("de", "en"):  # more lines than a part of the stream
         (tmp_path / x).write_text(("ja .\n" * 70 + (SAMPLES / f"de-en.{x}").read_text()) * 40)
     command = ["contrastive-align", "-q", "--fast", "-s", tmp_path / "de", "-t", tmp_path / "en", "--sentences", "30"]
-    first = run(*command, "--save-model", tmp_path / "m", "--save-weights", tmp_path / "w1")
-    assert first.returncode == 0, first.stderr
+    first = ran(*command, "--save-model", tmp_path / "m", "--save-weights", tmp_path / "w1")
     again = run(*[c for c in command if c != "--fast"], "-m", tmp_path / "m", "--save-weights", tmp_path / "w2")
     assert (tmp_path / "w1").read_bytes() == (tmp_path / "w2").read_bytes()
     assert first.stdout == again.stdout
@@ -98,11 +97,10 @@ def test_threads_and_seeds(trained, tmp_path):
     found = []
     for n, (threads, seed) in enumerate(((1, 1), (2, 1), (2, 2))):
         weights = tmp_path / f"w{n}"
-        done = run(
+        done = ran(
             "contrastive-align", "-q", "-m", trained / "model", *TEXT, "--sentences", "40", "--passes", "1",
             "--threads", threads, "--seed", seed, "--save-weights", weights,
         )  # fmt: skip
-        assert done.returncode == 0, done.stderr
         found.append((done.stdout, weights.read_bytes()))
     assert found[0] == found[1]
     assert found[0][1] != found[2][1]
@@ -110,11 +108,10 @@ def test_threads_and_seeds(trained, tmp_path):
 
 @pytest.mark.parametrize("method", ["risk", "mert"])
 def test_weights_from_gold(trained, tmp_path, method):
-    done = run(
+    done = ran(
         "contrastive-align", "-m", trained / "model", *TEXT, "--gold", SAMPLES / "de-en.wa", "--method", method,
         "--features", "posterior,link-count,mismatch", "--set", "folds=2", "--save-weights", tmp_path / "w",
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     text = done.stderr.decode()
     assert "AER % on 40 gold pairs: base model" in text
     assert "cross-validated" in text
@@ -126,8 +123,7 @@ def test_weights_from_gold(trained, tmp_path, method):
 
 
 def test_it_trains_its_own_base_model(tmp_path):
-    done = run("contrastive-align", "-q", "--fast", *TEXT, "--sentences", "20", "--save-model", tmp_path / "m")
-    assert done.returncode == 0, done.stderr
+    done = ran("contrastive-align", "-q", "--fast", *TEXT, "--sentences", "20", "--save-model", tmp_path / "m")
     assert len(done.stdout.splitlines()) == 240
     again = run("contrastive-align", "-q", "-m", tmp_path / "m", *TEXT, "--sentences", "20")
     assert again.stdout == done.stdout
@@ -140,8 +136,7 @@ def tables(tmp_path_factory):
     pairs = zip(*((SAMPLES / f"de-en.{x}").read_text().lower().splitlines() for x in ("de", "en")), strict=True)
     (folder / "joint").write_text("".join(f"{s} ||| {t}\n" for s, t in pairs))
     for name, way in (("forward", []), ("reverse", ["-r"])):
-        done = run("-i", folder / "joint", "-d", "-o", "-v", *way, "-p", folder / name, script="fast_align")
-        assert done.returncode == 0, done.stderr
+        ran("-i", folder / "joint", "-d", "-o", "-v", *way, "-p", folder / name, script="fast_align")
     numbers = {}
     for name, columns in (("forward", "st"), ("reverse", "ts")):
         rows = [line.split("\t") for line in (folder / name).read_text().splitlines()]
@@ -167,8 +162,7 @@ def of_tables(tables, kind=""):
 
 
 def test_base_models_of_tables(tables, tmp_path):
-    done = run(*of_tables(tables), "--save-model", tmp_path / "m", "--save-weights", tmp_path / "w")
-    assert done.returncode == 0, done.stderr
+    done = ran(*of_tables(tables), "--save-model", tmp_path / "m", "--save-weights", tmp_path / "w")
     links = tmp_path / "a"
     links.write_bytes(done.stdout)
     assert len(done.stdout.splitlines()) == 240
@@ -197,8 +191,7 @@ def test_case_is_ignored_in_tables_and_text_alike(tables, tmp_path):
     assert run(*of_tables(tmp_path), *quick).stdout == lower
     text = ["-s", tmp_path / "de", "-t", tmp_path / "en"]
     assert run(*of_tables(tables)[:6], *text, "--sentences", "20", *quick).stdout == lower
-    kept = run(*of_tables(tables)[:6], *text, "--sentences", "20", *quick, "--case-sensitive")
-    assert kept.returncode == 0
+    kept = ran(*of_tables(tables)[:6], *text, "--sentences", "20", *quick, "--case-sensitive")
     assert kept.stdout != lower
 
 
@@ -216,11 +209,10 @@ def test_tables_that_do_not_fit(tables, tmp_path):
 
 def outcome(trained, weights, *options):
     """Return the weights and the links of twenty pairs and one pass."""
-    done = run(
+    done = ran(
         "contrastive-align", "-m", trained / "model", *TEXT, "--sentences", "20", "--passes", "1",
         "--save-weights", weights, *options,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 240
     assert ("no pair to learn weights from" in done.stderr.decode()) == (options == ("--sentences", "0"))
     return json.loads(weights.read_text())["weights"], done.stdout
@@ -237,8 +229,7 @@ def test_the_paper_s_way_of_learning(trained, tmp_path):
     command = ["contrastive-align", "-q", "-m", trained / "model", *TEXT]
     own = ["--features", "paper", "--set", "optimizer=sgd", "--set", "noise=shuffle,replace,delete,insert", "--set",
            "density=learned", "--sentences", "12", "--passes", "2", "--n-best", "50"]  # fmt: skip
-    done = run(*command, *own, "--set", "candidates=all", "--save-weights", tmp_path / "w")
-    assert done.returncode == 0, done.stderr
+    done = ran(*command, *own, "--set", "candidates=all", "--save-weights", tmp_path / "w")
     kept = json.loads((tmp_path / "w").read_text())
     assert sum(map(abs, kept["weights"].values())) == pytest.approx(1)
     assert (kept["search"]["candidates"], kept["search"]["source_limit"]) == ("all", 100)
@@ -293,8 +284,7 @@ def test_options_of_aligning_change_the_links(trained, tmp_path, options):
     text = {"format": "aligntools contrastive weights", "version": 1, "features": list(weights), "weights": weights}
     (tmp_path / "w").write_text(json.dumps(text))
     command = ["contrastive-align", "-q", "-m", trained / "model", "-w", tmp_path / "w", *TEXT]
-    done = run(*command)
-    assert done.returncode == 0, done.stderr
+    done = ran(*command)
     assert run(*command, *options).stdout != done.stdout
 
 
@@ -317,11 +307,10 @@ def test_case_sensitive_keeps_words_apart(tmp_path):
     (tmp_path / "text").write_text("Haus Maus ||| House Mouse\nhaus maus ||| house mouse\n" * 10)
     sizes = []
     for options in ([], ["--case-sensitive"]):
-        done = run(
+        ran(
             "contrastive-align", "-q", "--fast", "-i", tmp_path / "text", "--sentences", "2", *options, "--save-model",
             tmp_path / "m", "-o", tmp_path / "a",
         )  # fmt: skip
-        assert done.returncode == 0, done.stderr
         sizes.append((tmp_path / "m").stat().st_size)
     assert sizes[0] < sizes[1]
 
@@ -333,23 +322,20 @@ def test_sentences_that_are_hard(trained, learned, tmp_path):
     for n, side in enumerate(("s", "t")):
         (tmp_path / side).write_text("".join(p[n] + "\n" for p in pairs))
     text = ("-s", tmp_path / "s", "-t", tmp_path / "t", "-m", trained / "model")
-    done = run("contrastive-align", *text, "-w", learned / "model")
-    assert done.returncode == 0, done.stderr
+    done = ran("contrastive-align", *text, "-w", learned / "model")
     lines = done.stdout.decode().splitlines()
     assert len(lines) == 7
     assert lines[:3] == ["", "", ""]
     assert lines[6] == "0-0"
     assert b"blank lines written for: 3 blank" in done.stderr
-    done = run("contrastive-align", *text)  # learned from what there is
-    assert done.returncode == 0, done.stderr
+    done = ran("contrastive-align", *text)  # learned from what there is
     assert len(done.stdout.splitlines()) == 7
 
 
 def test_nothing_but_one_word_pairs(tmp_path, trained):
     text = tmp_path / "text"
     text.write_text("haus ||| house\n ||| \nund ||| and\n")
-    done = run("contrastive-align", "-m", trained / "model", "-i", text)
-    assert done.returncode == 0, done.stderr
+    done = ran("contrastive-align", "-m", trained / "model", "-i", text)
     assert b"no pair to learn weights from" in done.stderr
     assert len(done.stdout.splitlines()) == 3
 
@@ -357,8 +343,7 @@ def test_nothing_but_one_word_pairs(tmp_path, trained):
 def test_a_base_model_of_other_languages(tmp_path, trained):
     text = tmp_path / "text"
     text.write_text("aaa bbb ccc . ||| ddd eee .\nbbb ccc ||| eee fff ggg\n" * 4)
-    done = run("contrastive-align", "-m", trained / "model", "-i", text)
-    assert done.returncode == 0, done.stderr
+    done = ran("contrastive-align", "-m", trained / "model", "-i", text)
     assert len(done.stdout.splitlines()) == 8
 
 
@@ -404,8 +389,7 @@ def test_gold_of_numbered_lines_is_learned_from_as_if_it_were_first(trained, tmp
     for name, text in (("first", rows), ("numbered", [f"#{n}\t{row}" for n, row in enumerate(rows, 1)]),
                        ("some", [f"#{n}\t{row}" for n, row in enumerate(rows, 1) if n % 3])):  # fmt: skip
         (tmp_path / name).write_text("".join(text))
-        done = run(*command, "--gold", tmp_path / name, "--save-weights", tmp_path / f"{name}.json")
-        assert done.returncode == 0, done.stderr
+        ran(*command, "--gold", tmp_path / name, "--save-weights", tmp_path / f"{name}.json")
     read = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("first", "numbered", "some")]
     assert read[0] == read[1]
     assert read[2]["learned"]["pairs"] == 27
@@ -414,11 +398,10 @@ def test_gold_of_numbered_lines_is_learned_from_as_if_it_were_first(trained, tmp
 @pytest.mark.slow
 def test_the_base_of_the_last_round_is_saved_and_weights_go_with_it(tmp_path):
     own = "--sentences", "20", "--passes", "1"
-    done = run(
+    done = ran(
         "contrastive-align", "-q", *TEXT, *own, "--save-model", tmp_path / "model", "--save-weights", tmp_path / "w",
         "--log-json", tmp_path / "log",
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     for more in (
         ("-m", tmp_path / "model", "-w", tmp_path / "w"), ("-m", tmp_path / "model", *own), ("--rounds", 2, *own),
         ("-w", tmp_path / "w"),

@@ -5,7 +5,7 @@ import pytest
 
 from aligntools.adapters import eflomal
 from tests.cli.aligning import JOINT, SOURCE, TARGET
-from tests.cli.running import fails, run
+from tests.cli.running import fails, ran, run, succeeds
 
 
 def align(*args, **options):
@@ -34,8 +34,7 @@ def test_all_files_have_a_line_for_each_pair(links):
 
 
 def test_two_files_are_as_one(links, tmp_path):
-    done = align("-s", SOURCE, "--target", TARGET, "-f", tmp_path / "f", "-v", "--debug")
-    assert done.returncode == 0
+    done = succeeds(align("-s", SOURCE, "--target", TARGET, "-f", tmp_path / "f", "-v", "--debug"))
     assert b"aligning 240 sentence pairs" in done.stderr
     assert (tmp_path / "f").read_bytes() == (links / "f").read_bytes()
 
@@ -47,7 +46,7 @@ def test_one_file_may_be_both_sides(tmp_path):
 
 def test_scores_of_align_are_the_same(links, tmp_path):
     args = ["-q", "-i", JOINT, "-o", tmp_path / "x", "--scores", tmp_path / "scores", "--set", "score_form=eflomal"]
-    assert run("align", *args).returncode == 0
+    ran("align", *args)
     columns = zip(*(line.split("\t") for line in (tmp_path / "scores").read_text().splitlines()), strict=True)
     for name, column in zip("FR", columns, strict=True):
         assert list(map(float, column)) == pytest.approx([float(x) for x in (links / name).read_text().split()], 1e-4)
@@ -86,8 +85,7 @@ def test_what_has_no_effect_is_taken(links, tmp_path):
 
 def test_lines_that_are_no_pairs_are_blank(tmp_path):
     (tmp_path / "text").write_text("\ufeffa b ||| c d\nno separator\n\na ||| b ||| c\na b|||c d\na ||| \nb ||| d\n")
-    done = align("-i", tmp_path / "text", "-f", tmp_path / "f", "-F", tmp_path / "F")
-    assert done.returncode == 0
+    done = succeeds(align("-i", tmp_path / "text", "-f", tmp_path / "f", "-F", tmp_path / "F"))
     assert f"{tmp_path / 'text'}:2: no single ' ||| ' separator, as in 3 of 7 lines" in done.stderr.decode()
     lines = (tmp_path / "f").read_text().split("\n")
     assert [bool(line) for line in lines] == [True, False, False, False, False, False, True, False]
@@ -112,7 +110,7 @@ def test_priors_of_the_sample_change_a_small_text(links, tmp_path):
     costs = [sum(map(float, (tmp_path / name).read_text().split())) for name in ("F1", "F2")]
     assert costs[1] < costs[0]
     args = ["-q", *text, "-o", tmp_path / "x", "--priors", links / "p", "--scores", tmp_path / "S"]
-    assert run("align", *args, "--set", "score_form=eflomal").returncode == 0
+    ran("align", *args, "--set", "score_form=eflomal")
     assert sum(float(line.split("\t")[0]) for line in (tmp_path / "S").read_text().splitlines()) < costs[0]
 
 
@@ -139,7 +137,7 @@ def test_the_program_of_numbers(links, tmp_path):
         eflomal.Aligner().prepare_files(text[0], s, text[1], t, None, None)
     args = ["-s", tmp_path / "s", "-t", tmp_path / "t", "-f", tmp_path / "f", "-r", tmp_path / "r"]
     args += ["-m", "3", "-n", "3", "-N", "0.2", "-1", "2", "-2", "1", "-3", "5", "-q"]
-    assert run(*args, "-S", tmp_path / "S", script="eflomal").returncode == 0
+    ran(*args, "-S", tmp_path / "S", script="eflomal")
     for name in "fr":
         assert (tmp_path / name).read_bytes() == (links / name).read_bytes()
     (tmp_path / "t").write_text("1 1\n1 5\n")

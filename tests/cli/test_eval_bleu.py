@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.running import fails
+from tests.cli.running import fails, succeeds
 
 REFERENCE = b"the cat sat on the mat .\n\nA dog barks loudly\nno\n"
 OTHER = b"a cat was on the mat\nx\nthe dog is barking loudly at me .\nno no no\n"
@@ -18,8 +18,7 @@ def texts(file):
 
 
 def scores(command_inside, *args):
-    done = command_inside("eval-bleu", "--json", *args)
-    assert done.returncode == 0, done.stderr
+    done = succeeds(command_inside("eval-bleu", "--json", *args))
     return json.loads(done.stdout)
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.running import ROOT, run
+from tests.cli.running import ROOT, ran
 
 GOLD = b"( (S (NP-SBJ (DT The) (NN dog))\n     (VP (VBZ barks)) (. .)))\n(S (NP (NNS Cats)) (VP (VBP sleep)) (. .))\n"
 PARSED = b"(S (NP (DT The) (NN dog) (VP (VBZ barks))) (. .))\n(())\n"
@@ -16,8 +16,7 @@ def texts(file):
 
 
 def done(*args):
-    finished = run("eval-brackets", *args)
-    assert finished.returncode == 0, finished.stderr
+    finished = ran("eval-brackets", *args)
     return finished
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.running import ROOT, fails, run
+from tests.cli.running import ROOT, fails, ran, succeeds
 
 GOLD = [
     [("The", "DET", 2, "det"), ("dog", "NOUN", 3, "nsubj"), ("barked", "VERB", 0, "root"), (".", "PUNCT", 3, "punct")],
@@ -31,8 +31,7 @@ def texts(file):
 
 
 def scores(command_inside, *args):
-    done = command_inside("eval-uas", "--json", *args)
-    assert done.returncode == 0, done.stderr
+    done = succeeds(command_inside("eval-uas", "--json", *args))
     return json.loads(done.stdout)
 
 
@@ -167,8 +166,7 @@ def test_gold_that_is_no_tree_is_said(file, texts, command_inside):
 
 def test_the_sample_against_itself():
     sample = ROOT / "data" / "samples" / "en.conllu"
-    done = run("eval-uas", sample, "-", stdin=sample.read_bytes())
-    assert done.returncode == 0, done.stderr
+    done = ran("eval-uas", sample, "-", stdin=sample.read_bytes())
     assert done.stdout.decode().splitlines()[1].split() == ["-", *["100.00", "100.00-100.00"], *["100.00"] * 3]
 
 

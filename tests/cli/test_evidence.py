@@ -9,7 +9,7 @@ import pytest
 
 import aligntools as at
 from aligntools.aligning.contrastive import aligner
-from tests.cli.running import fails, run
+from tests.cli.running import fails, ran, run
 from tests.conftest import SAMPLES
 
 TEXT = ("-s", SAMPLES / "de-en.de", "-t", SAMPLES / "de-en.en")
@@ -29,11 +29,10 @@ def given(trained, tmp_path_factory):
         for i, j in zip(*lengths, strict=True)
     ]
     (folder / "noise").write_text("\n".join(noise) + "\n")
-    done = run(
+    done = ran(
         "contrastive-align", "-m", trained / "model", *TEXT, *FEW, "--evidence", folder / "good", "--evidence",
         folder / "noise", "--save-weights", folder / "weights", "-o", folder / "align",
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     (folder / "errors").write_bytes(done.stderr)
     return folder
 
@@ -82,8 +81,7 @@ def test_saved_weights_take_as_many_files_whole_or_as_text_comes(trained, given,
 def test_gold_links_say_what_is_better(trained, given):
     command = ["contrastive-align", "-m", trained / "model", *TEXT, "--gold", SAMPLES / "de-en.wa", "--set", "folds=2",
                "--features", "posterior,link-count"]  # fmt: skip
-    done = run(*command, "--evidence", given / "good", "--evidence", given / "noise")
-    assert done.returncode == 0, done.stderr
+    done = ran(*command, "--evidence", given / "good", "--evidence", given / "noise")
     errors = done.stderr.decode()
     assert "without evidence: cross-validated AER % " in errors
     aers = dict(re.findall(r"evidence \S*/(\w+): .* AER % ([0-9.]+)", errors))
@@ -153,8 +151,7 @@ def test_exchanged_sides_are_noticed(tmp_path):
     (tmp_path / "turned").write_text("1-0 2-1 0-2\n" * 100)
     found = {}
     for name in ("right", "turned"):
-        done = run("contrastive-align", "--fast", "-i", tmp_path / "text", *FEW, "--evidence", tmp_path / name)
-        assert done.returncode == 0, done.stderr
+        done = ran("contrastive-align", "--fast", "-i", tmp_path / "text", *FEW, "--evidence", tmp_path / name)
         found[name] = done.stderr.decode()
     assert "warning" not in found["right"]
     said = r"warning: with source and target exchanged \S+turned would agree with the base model on \d+\.\d %; is it of"

@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from aligntools.ground import memory
-from tests.cli.running import ROOT, fails, run
+from tests.cli.running import ROOT, fails, ran, run, succeeds
 
 SAMPLES = ROOT / "data" / "samples"
 SOURCE, TARGET = SAMPLES / "de-en.de", SAMPLES / "de-en.en"
@@ -17,8 +17,7 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("grammar")
     gold = (SAMPLES / "de-en.wa").read_text().replace("?", "-").replace("p", "-")
     (path / "align").write_text(gold + "\n" * (len(SOURCE.read_text().splitlines()) - gold.count("\n")))
-    done = run("extract-grammar", "-s", SOURCE, "-t", TARGET, "-a", "align", "-o", "g", "-v", cwd=path)
-    assert done.returncode == 0, done.stderr
+    done = ran("extract-grammar", "-s", SOURCE, "-t", TARGET, "-a", "align", "-o", "g", "-v", cwd=path)
     assert b"240 sentence pairs: " in done.stderr
     assert b" source sides, " in done.stderr
     assert done.stdout == b""
@@ -54,8 +53,7 @@ def test_workers_change_nothing(folder, tmp_path):
     for own in (("--format", "moses"), ("--format", "binary")):
         found = []
         for more in ((), ("--workers", 1, "--tmpdir", tmp_path, "--max-memory", "2G")):
-            done = run(*base, *own, *more, cwd=folder)
-            assert done.returncode == 0, done.stderr
+            done = ran(*base, *own, *more, cwd=folder)
             found.append((done.stderr, (tmp_path / "out").read_bytes()))
         assert found[0] == found[1]
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
@@ -65,8 +63,7 @@ def test_workers_change_nothing(folder, tmp_path):
 def test_formats_and_filters(folder, tmp_path, command_inside):
     # Moses' files have no names, so that only the features that Moses has too come back as they were
     def do(*args):
-        done = command_inside(*args)
-        assert done.returncode == 0, done.stderr
+        done = succeeds(command_inside(*args))
         return done
 
     first = tmp_path / "text"
@@ -99,9 +96,8 @@ def test_formats_and_filters(folder, tmp_path, command_inside):
 def test_input_from_elsewhere(folder):
     joint = "a b ||| c d\n\nx ||| |||\n".replace("x ||| |||", " ||| ")
     (folder / "joint.align").write_text("1-1 2-2\n\n\n")
-    done = run("extract-grammar", "-i", "-", "-a", "joint.align", "--index-base", "1", "--set", "nonterminals=0",
+    done = ran("extract-grammar", "-i", "-", "-a", "joint.align", "--index-base", "1", "--set", "nonterminals=0",
                cwd=folder, stdin=joint.encode())  # fmt: skip
-    assert done.returncode == 0, done.stderr
     found = [line.split(b" ||| ")[1:3] for line in done.stdout.splitlines()]
     assert found == [[b"a", b"c"], [b"a b", b"c d"], [b"b", b"d"]]
     assert b"3 sentence pairs (without words: 2 blank" in done.stderr
@@ -123,8 +119,7 @@ def test_figures_of_filtering(folder, tmp_path):
     ids=str,
 )  # fmt: skip
 def test_every_option_of_extraction_has_an_effect(folder, option):
-    done = grammar(folder, *option)
-    assert done.returncode == 0, done.stderr
+    done = succeeds(grammar(folder, *option))
     assert done.stdout != (folder / "g").read_bytes()
 
 

@@ -7,7 +7,7 @@ import pytest
 from aligntools.cli.standins.fast_align import Dots, Flags, WrongFlags, in_own_terms, parse, settings_of
 from aligntools.ground.errors import ResourceError
 from aligntools.ground.parallel import threads_of
-from tests.cli.running import ROOT, fails, run
+from tests.cli.running import ROOT, fails, run, succeeds
 
 TEXT = ROOT / "data" / "samples" / "de-en.txt"
 GOLDENS = ROOT / "tests" / "data" / "fast_align"
@@ -171,8 +171,7 @@ def trained(request, tmp_path_factory):
     """Return whether in reverse, training's lines, messages, table, and the figures that scripts look for."""
     folder = tmp_path_factory.mktemp("trained")
     table = folder / "table"
-    done = fast_align("-i", TEXT, "-vods", "-p", table, "-t", "-1e6", *["-r"] * request.param)
-    assert done.returncode == 0
+    done = succeeds(fast_align("-i", TEXT, "-vods", "-p", table, "-t", "-1e6", *["-r"] * request.param))
     messages = done.stderr.decode()
     found = {"tension": "", "ratio": ""}
     for line in messages.splitlines():  # as force_align.py looks for them
@@ -215,8 +214,7 @@ def test_messages_that_scripts_look_for(trained):
 def test_forced_alignment_of_the_training_text_is_that_of_training(trained):
     reverse, lines, _, table, found = trained
     flags = ["-d", "-T", found["tension"], "-m", found["ratio"], "-f", table, *["-r"] * reverse]
-    done = fast_align("-i", "-", *flags, stdin=TEXT.read_bytes())
-    assert done.returncode == 0
+    done = succeeds(fast_align("-i", "-", *flags, stdin=TEXT.read_bytes()))
     assert re.search(r"Loaded \d+ translation parameters\.\nTOTAL LOG PROB -", done.stderr.decode())
     rows = [line.split(" ||| ") for line in done.stdout.decode().splitlines()]
     assert [" ||| ".join(row[:2]) for row in rows] == TEXT.read_text().splitlines()
@@ -265,8 +263,7 @@ def test_forced_alignment_answers_each_line_at_once(trained):
 
 def test_standard_input_blank_sides_and_tabs():
     text = b"the house ||| das haus\n ||| blank\n\na house\tein haus\nthe book ||| das buch\n" * 10
-    done = fast_align("-i", "-", "-N", stdin=text)
-    assert done.returncode == 0
+    done = succeeds(fast_align("-i", "-", "-N", stdin=text))
     lines = done.stdout.split(b"\n")
     assert lines[:5] == [b"0-0 1-1", b"", b"", b"0-0 1-1", b"0-0 1-1"]
     assert len(lines) == 51

@@ -5,7 +5,7 @@ import pytest
 
 from aligntools.formats.links.giza import read_giza_a3
 from tests.cli.aligning import SAMPLES, done
-from tests.cli.running import fails, run
+from tests.cli.running import fails, ran, run
 
 PAIRS = 60
 TABLES = ("t3", "n3", "a3", "d3", "d4", "D4", "p0_3", "hhmm")
@@ -110,12 +110,12 @@ FILES = ("-CoocurrenceFile", "none", "-s", "de.vcb", "-t", "en.vcb", "-c", "de_e
 
 def test_programs_in_the_place_of_gizas(text):
     """The same tables; MGIZA's alignments are in parts, of which there is one. Settings may stand in a file."""
-    assert run(*FILES, *MOSES, "-ncpus", 4, "-o", "m", cwd=text, script="mgiza").returncode == 0
+    ran(*FILES, *MOSES, "-ncpus", 4, "-o", "m", cwd=text, script="mgiza")
     own = {p.name for p in text.glob("m.*")}
     tables = {f"m.{table}.final" for table in ("t3", "n3", "a3", "d3", "p0_3", "hhmm")}
     assert own == {"m.A3.final.part000", "m.gizacfg", "m.hhmm.final.alpha", *tables}
     (text / "config").write_text("s de.vcb\nt en.vcb\nc de_en.snt\nm3 3\nm4 0\nmh 2\np0 0.999\n")
-    assert run("config", "-o", "g", cwd=text, script="GIZA++").returncode == 0
+    ran("config", "-o", "g", cwd=text, script="GIZA++")
     assert (text / "g.A3.final").read_bytes() == (text / "m.A3.final.part000").read_bytes()
     assert len(read_giza_a3(str(text / "g.A3.final"))[0]) == PAIRS
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.cli.running import fails
+from tests.cli.running import fails, succeeds
 
 #: All derivations, and a reverse model that does not know its mind.
 FLAT = ("--forest", "--set", "reverse_gamma=0.03")
@@ -80,12 +80,11 @@ def reverse(systems, command_inside):
     """Options of a reverse system whose weights were learned with the sides exchanged."""
     weights = systems / "reverse.json"
     if not weights.exists():
-        done = command_inside(
+        succeeds(command_inside(
             "imputed-risk", "--supervised", systems / "dev.en", "--reference", systems / "dev.de",
             "--grammar", systems / "en-de.grammar", "--lm", systems / "de.arpa", "-o", weights,
             "--method", "likelihood", *FAST,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
+        ))  # fmt: skip
     return (
         "--monolingual", systems / "more.en", "--reverse-grammar", systems / "en-de.grammar",
         "--reverse-lm", systems / "de.arpa", "--reverse-weights", weights,

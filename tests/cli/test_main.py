@@ -19,7 +19,7 @@ from aligntools.cli.main import COMMANDS, cli
 from aligntools.cli.main import run as run_program
 from aligntools.ground import system
 from aligntools.ground.errors import DataError, ModelError, ResourceError, UsageProblem
-from tests.cli.running import ROOT, run
+from tests.cli.running import ROOT, ran, run
 
 
 @pytest.fixture(autouse=True)
@@ -224,8 +224,7 @@ def test_what_is_compiled_is_said_unless_quiet():
 
 
 def test_help_lists_every_command():
-    done = run("--help")
-    assert done.returncode == 0
+    done = ran("--help")
     assert done.stderr == b""
     for name, about in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(about[:30])}", done.stdout.decode(), re.MULTILINE)
@@ -355,8 +354,7 @@ def test_the_shell_is_told_what_may_come_next(words, offered, monkeypatch):
 
 def test_the_shell_gets_a_script_for_completion(monkeypatch):
     monkeypatch.setenv("_ALIGNTOOLS_COMPLETE", "bash_source")
-    done = run(process=True)
-    assert done.returncode == 0
+    done = ran(process=True)
     assert b"complete -o nosort -F _aligntools_completion aligntools" in done.stdout
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cli.running import ROOT, fails, run
+from tests.cli.running import ROOT, fails, ran, run
 
 TEXT = ROOT / "data" / "samples" / "de-en.txt"
 
@@ -14,8 +14,7 @@ def model(tmp_path_factory):
     for name, k in (("de", 0), ("en", 1)):
         (folder / name).write_text("".join(side[k] + "\n" for side in sides))
     text = ["-s", folder / "de", "-t", folder / "en"]
-    done = run("align", "-q", "--fast", *text, "--moses-dir", folder / "new" / "model", "-o", folder / "links")
-    assert done.returncode == 0, done.stderr
+    ran("align", "-q", "--fast", *text, "--moses-dir", folder / "new" / "model", "-o", folder / "links")
     return folder
 
 
@@ -31,7 +30,7 @@ def test_the_folder_has_the_links_and_the_tables_of_the_words_as_they_stand(mode
 
 def test_a_heuristic_names_the_links(model, tmp_path):
     how = ["--symmetrize", "union", "--moses-dir", tmp_path, "-o", tmp_path / "links"]
-    assert run("align", "-q", "--fast", "-i", TEXT, *how).returncode == 0
+    ran("align", "-q", "--fast", "-i", TEXT, *how)
     assert (tmp_path / "aligned.union").read_bytes() == (tmp_path / "links").read_bytes()
 
 
@@ -46,7 +45,7 @@ def test_links_as_a3_files_and_back(model, tmp_path):
     """Both directions written as GIZA++ would, read again, combined: what the links themselves give."""
     text = ["-s", model / "de", "-t", model / "en"]
     how = ["--forward-output", tmp_path / "f", "--reverse-output", tmp_path / "r", "-o", tmp_path / "both"]
-    assert run("align", "-q", "--fast", *text, *how).returncode == 0
+    ran("align", "-q", "--fast", *text, *how)
     done = run("symmetrize", "-c", "convert", tmp_path / "f", "--to", "giza", "--check", *text[1::2])
     (tmp_path / "f.A3").write_bytes(done.stdout)
     first = done.stdout.split(b"\n")[:3]
@@ -55,7 +54,7 @@ def test_links_as_a3_files_and_back(model, tmp_path):
     assert first[1] == b" ".join(target) + b" "
     assert first[2].startswith(b"NULL ({ ")
     invert = ["symmetrize", "-c", "invert", "--to", "giza", "--check", *text[1::2], "-o", tmp_path / "r.A3"]
-    assert run(*invert, tmp_path / "r").returncode == 0
+    ran(*invert, tmp_path / "r")
     back = run("symmetrize", "--format", "giza", tmp_path / "f.A3", tmp_path / "r.A3")
     assert back.stdout == run("symmetrize", tmp_path / "f", tmp_path / "r").stdout
     assert back.stdout.count(b"\n") == 240

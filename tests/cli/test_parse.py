@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from tests import models
-from tests.cli.running import fails, run
+from tests.cli.running import fails, ran, run
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +26,7 @@ def test_heads_and_labels_in_all_else_as_it_was(model, samples):
         b"\t".join([*f[:6], b"_", b"_", *f[8:]]) if len(f := line.split(b"\t")) == 10 else line
         for line in source.split(b"\n")
     )
-    done = run("parse", "-m", model, stdin=bare)
-    assert done.returncode == 0, done.stderr
+    done = ran("parse", "-m", model, stdin=bare)
     assert done.stderr == b""
     keep = (0, 1, 2, 3, 4, 5, 9)
     assert columns(done.stdout, *keep) == columns(source, *keep)
@@ -43,8 +42,7 @@ def test_heads_and_labels_in_all_else_as_it_was(model, samples):
 
 def test_labels_that_are_not_predicted_do_not_stay(model, samples, tmp_path):
     """Gold labels beside new heads would be scored as if they were right."""
-    done = run("parse", "-m", model, "--no-labels", samples / "en.conllu", "-o", tmp_path / "parsed")
-    assert done.returncode == 0, done.stderr
+    ran("parse", "-m", model, "--no-labels", samples / "en.conllu", "-o", tmp_path / "parsed")
     for head, label in columns((tmp_path / "parsed").read_bytes(), 6, 7):
         assert label == (b"root" if head == b"0" else b"_")
     scored = run("eval-uas", "--json", samples / "en.conllu", tmp_path / "parsed").stdout
@@ -67,8 +65,7 @@ def test_comments_ranges_and_empty_nodes_come_through(model):
 
 
 def test_tagged_lines_become_conll(model, samples):
-    done = run("parse", "-m", model, samples / "en.tagged")
-    assert done.returncode == 0, done.stderr
+    done = ran("parse", "-m", model, samples / "en.tagged")
     lines = (samples / "en.tagged").read_text().splitlines()
     assert done.stdout.count(b"\n\n") == len(lines)
     tokens = [tuple(t.rsplit("_", 1)) for line in lines for t in line.split(" ")]
@@ -82,8 +79,7 @@ def test_tagged_lines_become_conll(model, samples):
 
 def test_no_sentence_is_lost_and_what_is_odd_is_told(model):
     text = b"a_DET dog_NOUN sleeps_VERB ._PUNCT\n\nwug_NEW\n" + b"dog_NOUN " * 30 + b"\n"
-    done = run("parse", "-m", model, "--max-length", 20, stdin=text)
-    assert done.returncode == 0
+    done = ran("parse", "-m", model, "--max-length", 20, stdin=text)
     assert done.stdout.count(b"\n\n") == 4
     heads = [int(row[0]) for row in columns(done.stdout, 6)]
     assert heads[5:] == [0] + [1] * 29
@@ -96,8 +92,7 @@ def test_no_sentence_is_lost_and_what_is_odd_is_told(model):
 def test_options(model, samples):
     text = samples / "en.conllu"
     for flags in (("--no-projective",), ("--no-single-root",), ("--no-projective", "--no-single-root")):
-        done = run("parse", "-m", model, *flags, text)
-        assert done.returncode == 0, done.stderr
+        done = ran("parse", "-m", model, *flags, text)
         assert len(columns(done.stdout, 0)) == len(columns(text.read_bytes(), 0))
         said = done.stderr.decode()
         assert ("warning: the parser was trained on projective trees" in said) == ("--no-projective" in flags)
@@ -138,10 +133,8 @@ def test_trees_that_cannot_be_learned_are_counted(file, tmp_path):
 def test_a_checkpoint_is_gone_on_from(samples, tmp_path):
     flags = ("train-parser", "-q", "--treebank", samples / "en.conllu", "--no-labels", "--set", "tolerance=0")
     for name, steps in (("whole", 8), ("part", 4)):
-        done = run(*flags, "--iterations", steps, "-o", tmp_path / name, "--checkpoint", tmp_path / name.upper())
-        assert done.returncode == 0, done.stderr
-    again = run(*flags, "--iterations", 8, "-o", tmp_path / "again", "--checkpoint", tmp_path / "WHOLE", "--threads", 1)
-    assert again.returncode == 0, again.stderr
+        ran(*flags, "--iterations", steps, "-o", tmp_path / name, "--checkpoint", tmp_path / name.upper())
+    ran(*flags, "--iterations", 8, "-o", tmp_path / "again", "--checkpoint", tmp_path / "WHOLE", "--threads", 1)
     assert (tmp_path / "again").read_bytes() == (tmp_path / "whole").read_bytes()
     other = run(*flags, "--iterations", 8, "-o", tmp_path / "m", "--checkpoint", tmp_path / "PART")
     fails(other, "train.state", "other text or options")
@@ -150,10 +143,18 @@ def test_a_checkpoint_is_gone_on_from(samples, tmp_path):
 def test_tags_are_mapped(samples, tmp_path):
     for column, mapping in (("upos", "upos"), ("xpos", "penn")):
         model = tmp_path / mapping
-        done = run(
-            "train-parser", "-q", "--treebank", samples / "en.conllu", "--column", column, "--map", mapping, "-o", model
+        ran(
+            "train-parser",
+            "-q",
+            "--treebank",
+            samples / "en.conllu",
+            "--column",
+            column,
+            "--map",
+            mapping,
+            "-o",
+            model,
         )
-        assert done.returncode == 0, done.stderr
         parsed = run("parse", "-m", model, samples / "en.conllu")
         assert parsed.stderr == b""
         assert columns(parsed.stdout, 3, 4) == columns((samples / "en.conllu").read_bytes(), 3, 4)
@@ -212,8 +213,7 @@ def test_accents_of_their_own_are_those_of_the_model(tmp_path):
         for first, second, a, b in [("été", "là", 0, 1), ("là", "été", 2, 0)] * 4
     )
     (tmp_path / "bank").write_text(bank)
-    trained = run("train-parser", "-q", "--treebank", tmp_path / "bank", "-o", tmp_path / "m")
-    assert trained.returncode == 0, trained.stderr
+    ran("train-parser", "-q", "--treebank", tmp_path / "bank", "-o", tmp_path / "m")
     found = run("parse", "-m", tmp_path / "m", stdin=unicodedata.normalize("NFD", bank).encode())
     assert columns(found.stdout, 6) == columns(bank.encode(), 6)
     assert found.stdout.decode().count("e\u0301") == bank.count("é")
@@ -224,7 +224,7 @@ def test_accents_of_their_own_are_those_of_the_model(tmp_path):
 def test_workers_do_not_show(samples, tmp_path):
     """The same parser with processes, from disk alone, and going on from a state that was kept without them."""
     command = ("train-parser", "-q", "--treebank", samples / "en.conllu", "--iterations", 3, "--set", "bits=12")
-    assert run(*command, "-o", tmp_path / "plain", "--checkpoint", tmp_path / "states").returncode == 0
+    ran(*command, "-o", tmp_path / "plain", "--checkpoint", tmp_path / "states")
     (tmp_path / "temporary").mkdir()
     for flags in (("--workers", 2), ("--tmpdir", tmp_path / "temporary"),
                   ("--workers", 1, "--checkpoint", tmp_path / "states")):  # fmt: skip

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cli.running import fails, run
+from tests.cli.running import fails, ran, run
 
 SHORT = ("--latent", 2, "--members", 1, "--iterations", 2)
 
@@ -31,20 +31,17 @@ def right(samples, model, text):
 
 
 def test_tags_of_some_words_and_a_dictionary(samples, folder):
-    done = run("train-tagger", "--tagged", folder / "some", "--partial", *SHORT, "-o", folder / "m", "-v")
-    assert done.returncode == 0, done.stderr
+    done = ran("train-tagger", "--tagged", folder / "some", "--partial", *SHORT, "-o", folder / "m", "-v")
     assert b"model 1, split 0, iteration 2" in done.stderr
     assert b"321 words, " in done.stderr
     assert b" words may have one tag, " in done.stderr
     assert right(samples, folder / "m", folder / "words") > 0.75
     both = ("--tagged", folder / "some", "--partial", "--dictionary", folder / "types", *SHORT)
-    done = run("train-tagger", *both, "--min-share", 0.2, "-o", folder / "m2")
-    assert done.returncode == 0, done.stderr
+    done = ran("train-tagger", *both, "--min-share", 0.2, "-o", folder / "m2")
     assert b", 0 any" in done.stderr
     assert b"given tags" not in done.stderr
     assert right(samples, folder / "m2", folder / "words") > 0.95
-    other = run("train-hmm", "-q", *both, "--min-share", 0.2, "-o", folder / "m3")
-    assert other.returncode == 0
+    ran("train-hmm", "-q", *both, "--min-share", 0.2, "-o", folder / "m3")
     assert (folder / "m3").read_bytes() == (folder / "m2").read_bytes()
 
 
@@ -61,11 +58,10 @@ def test_what_the_dictionary_does_not_have_is_dropped_and_counted(folder):
 
 @pytest.mark.parametrize("estimator", ["em", "vb", "mre"])
 def test_a_dictionary_names_what_is_induced(samples, folder, estimator):
-    done = run(
+    ran(
         "train-tagger", "--text", folder / "words", "--dictionary", folder / "types", "--estimator", estimator,
         "--iterations", 10, "--min-share", 0, "-o", folder / "named",
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     assert right(samples, folder / "named", folder / "words") > 0.9
 
 
@@ -75,10 +71,10 @@ def test_projected_text_is_what_partial_takes(samples, folder):
     run("tag", "-q", "-m", model, "--to", "conll", samples / "de-en.en", "-o", conll)
     run("align", "-q", "-s", samples / "de-en.en", "-t", samples / "de-en.de", "-o", links)
     project = ("project", "-q", "--source", conll, "--target", samples / "de-en.de", "-a", links, "-o", out)
-    assert run(*project, "--dictionary", types, "--links", "one-to-one").returncode == 0
+    ran(*project, "--dictionary", types, "--links", "one-to-one")
     fails(run("train-tagger", "--tagged", out, "-o", folder / "never"), "words have no tag (_)", "--partial")
     train = ("train-tagger", "-q", "--tagged", out, "--partial", "--latent", 1, "-o", folder / "de")
-    assert run(*train, "--dictionary", types).returncode == 0
+    ran(*train, "--dictionary", types)
     tagged = run("tag", "-m", folder / "de", "-", stdin="Der Zug fährt .\n".encode()).stdout.decode()
     assert tagged == "Der_DET Zug_NOUN fährt_VERB ._PUNCT\n"
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from aligntools.aligning.applying.table_aligner import TableAligner
-from tests.cli.running import ROOT, fails, run
+from tests.cli.running import ROOT, fails, ran, run, succeeds
 
 GOLDENS = ROOT / "tests" / "data" / "symmetrize"
 TEXT = ROOT / "data" / "samples" / "de-en.txt"
@@ -81,8 +81,7 @@ def test_extract_lex(tmp_path):
         file.write(b"the house\n\na house NULL\nthe\n" + b"x y\n" * 16)
     (tmp_path / "s").write_bytes(b"das Haus\nallein\nein Haus\n\n" + b"u u\n" * 16)
     (tmp_path / "a").write_bytes(b"0-0 1-1\n\n1-1 7-1\n\n" + b"0-0 1-0\n" * 15 + b"0-1\n")
-    done = extract_lex(tmp_path, "t.gz", "s", "a", "s2t", "t2s")
-    assert done.returncode == 0
+    done = succeeds(extract_lex(tmp_path, "t.gz", "s", "a", "s2t", "t2s"))
     assert done.stderr.startswith(b"Starting...\n")
     assert done.stderr.endswith(b"\nFinished\n")
     s2t = (tmp_path / "s2t").read_text().splitlines()
@@ -221,13 +220,12 @@ def test_wrong_input_of_plain2snt_and_snt2cooc(numbered):
 
 def test_mkcls(tmp_path):
     (tmp_path / "t").write_text("the dog barks\na cat sleeps\nthe cat barks\na dog sleeps\n")
-    done = run("-n2", "-c3", "-pt", "-Vout", "-ata", "-e4", "0.7", "opt", cwd=tmp_path, script="mkcls")
-    assert done.returncode == 0, done.stderr
+    done = ran("-n2", "-c3", "-pt", "-Vout", "-ata", "-e4", "0.7", "opt", cwd=tmp_path, script="mkcls")
     assert b"***** 2 runs." in done.stdout
     assert b"words: 7\n" in done.stdout
     assert (tmp_path / "out").read_text() == "a\t2\nbarks\t4\ncat\t3\ndog\t3\nsleeps\t4\nthe\t2\n"
     assert (tmp_path / "out.cats").read_text().startswith(";KategProblem:cats: 3   words: 7\n0:$,\n1:\n2:a,the,\n")
-    assert run("-m2", "-c2", "-pt", cwd=tmp_path, script="mkcls").returncode == 0  # writes no file, as mkcls
+    ran("-m2", "-c2", "-pt", cwd=tmp_path, script="mkcls")  # writes no file, as mkcls
     for wrong in ("-x", "-c1", "-nmany", "-l", "meta-opt"):
         done = run("-pt", wrong, cwd=tmp_path, script="mkcls")
         assert (done.returncode, done.stdout) == (1, b""), wrong

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from aligntools.ground.errors import one_line, readable
-from tests.cli.running import ROOT, run
+from tests.cli.running import ROOT, ran, run
 
 #: A system of ASCII, as old containers and cron have it, and Python kept from taking it for one of UTF-8.
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
@@ -43,8 +43,7 @@ def test_names_that_are_not_utf8_are_shown_by_their_bytes(tmp_path):
         assert done.stderr.decode().endswith("/fa\\xe7a.align: cannot be opened: No such file or directory\n")
     with open(name, "w") as file:
         file.write("0-0\n")
-    done = run("eval-aer", os.fsdecode(name), os.fsdecode(name))
-    assert done.returncode == 0
+    done = ran("eval-aer", os.fsdecode(name), os.fsdecode(name))
     assert b"/fa\\xe7a.align" in done.stdout
 
 

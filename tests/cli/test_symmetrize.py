@@ -2,15 +2,14 @@ import os
 import subprocess
 import sys
 
-from tests.cli.running import ROOT, fails, run
+from tests.cli.running import ROOT, fails, ran, run
 
 GOLDENS = ROOT / "tests" / "data" / "symmetrize"
 FORWARD, REVERSE = GOLDENS / "forward.align", GOLDENS / "reverse.align"
 
 
 def test_default_is_grow_diag_final_and_as_atools_does_it(tmp_path):
-    done = run("symmetrize", FORWARD, REVERSE, "-o", tmp_path / "out", "-v")
-    assert done.returncode == 0, done.stderr
+    done = ran("symmetrize", FORWARD, REVERSE, "-o", tmp_path / "out", "-v")
     assert (tmp_path / "out").read_bytes() == (GOLDENS / "atools.grow-diag-final-and.align").read_bytes()
     assert b"12 sentence pairs" in done.stderr
     assert done.stdout == b""

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests import models
-from tests.cli.running import fails, run
+from tests.cli.running import fails, ran, run
 
 
 @pytest.fixture(scope="module")
@@ -17,8 +17,7 @@ def model():
 
 
 def test_text_in_words_and_tags_out(model, samples):
-    done = run("tag", "-m", model, samples / "en.txt")
-    assert done.returncode == 0, done.stderr
+    done = ran("tag", "-m", model, samples / "en.txt")
     text = (samples / "en.txt").read_text()
     tokens = [[token.rsplit("_", 1) for token in line.split(" ")] for line in done.stdout.decode().splitlines()]
     assert [[word for word, _ in line] for line in tokens] == [line.split() for line in text.splitlines()]
@@ -37,8 +36,7 @@ def test_no_line_is_lost(model):
 
 def test_conll_keeps_everything_but_the_tags(model, samples):
     source = (samples / "en.conllu").read_bytes()
-    done = run("tag", "-m", model, samples / "en.conllu")
-    assert done.returncode == 0, done.stderr
+    done = ran("tag", "-m", model, samples / "en.conllu")
     pairs = list(zip(source.split(b"\n"), done.stdout.split(b"\n"), strict=True))
     changed = [(a.split(b"\t"), b.split(b"\t")) for a, b in pairs if a != b]
     assert sum(a[3] != b[3] for a, b in changed) < 20  # the tagger was trained on these very words
@@ -71,8 +69,7 @@ def test_what_is_no_tagger(model, samples, tmp_path):
 def test_accents_of_their_own_are_those_of_the_model(tmp_path):
     """Text in NFD, a tagger of text in NFC: tagged as in NFC, written as it came, and said once."""
     (tmp_path / "train").write_text("l'_DET été_NOUN brûle_VERB\nil_PRON été_AUX là_ADV\n" * 3)
-    trained = run("train-hmm", "-q", "--latent", 1, "--tagged", tmp_path / "train", "-o", tmp_path / "m")
-    assert trained.returncode == 0, trained.stderr
+    ran("train-hmm", "-q", "--latent", 1, "--tagged", tmp_path / "train", "-o", tmp_path / "m")
     text = "l' été brûle\nil été là\nabc\n"
     plain = run("tag", "-m", tmp_path / "m", stdin=text.encode())
     assert plain.stderr == b""
@@ -96,7 +93,7 @@ def test_raw_text_is_tokenized_and_comes_back(model, samples, tmp_path):
     words = run("tag", "-m", model, "--tokenize", "--to", "tagged", stdin=text).stdout
     assert words.startswith(b"The_DET bus_NOUN leaves_VERB ._PUNCT\n")
     parser = ("train-parser", "-q", "--treebank", samples / "en.conllu", "-o", tmp_path / "parser", "--iterations", 2)
-    assert run(*parser).returncode == 0
+    ran(*parser)
     parsed = run("parse", "-m", tmp_path / "parser", tmp_path / "tagged").stdout
     assert run("conll", "-", "--to", "raw", stdin=parsed).stdout == text
 
@@ -109,8 +106,7 @@ def test_any_raw_text_comes_back(model, text):
     pytest.importorskip("sacremoses")
     pytest.importorskip("sentencex")
     for sentences in ("split", "lines"):
-        done = run("tag", "-q", "-m", model, "--tokenize", "--sentences", sentences, stdin=text.encode())
-        assert done.returncode == 0, done.stderr
+        done = ran("tag", "-q", "-m", model, "--tokenize", "--sentences", sentences, stdin=text.encode())
         assert run("conll", "--to", "raw", stdin=done.stdout).stdout == text.encode()
 
 
@@ -137,8 +133,7 @@ def test_the_missing_tokenizer_is_named(model, monkeypatch):
 
 @pytest.mark.parametrize("more", [(), ("--workers", 1), ("--unbuffered",)])
 def test_the_tags_of_each_word_are_counted(model, samples, tmp_path, more):
-    done = run("tag", "-m", model, samples / "en.txt", "--save-classes", tmp_path / "classes", *more)
-    assert done.returncode == 0, done.stderr
+    done = ran("tag", "-m", model, samples / "en.txt", "--save-classes", tmp_path / "classes", *more)
     expected = {}
     for token in done.stdout.decode().split():
         expected[tuple(token.rsplit("_", 1))] = expected.get(tuple(token.rsplit("_", 1)), 0) + 1

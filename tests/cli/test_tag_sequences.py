@@ -6,7 +6,7 @@ import re
 import pytest
 
 from aligntools.formats.annotation.tag_lists import read_posteriors
-from tests.cli.running import run
+from tests.cli.running import ran, run
 
 
 @pytest.fixture(scope="module")
@@ -17,8 +17,7 @@ def models(samples, tmp_path_factory):
         "plain": ("--latent", 1), "relative": ("--latent", 1, "--set", "relative_frequencies=true"),
         "two": ("--latent", 2, "--members", 2, "--iterations", 2),
     }.items():  # fmt: skip
-        done = run("train-tagger", "-q", "--tagged", samples / "en.tagged", *how, "-o", folder / name)
-        assert done.returncode == 0, done.stderr
+        ran("train-tagger", "-q", "--tagged", samples / "en.tagged", *how, "-o", folder / name)
     return folder
 
 
@@ -38,8 +37,7 @@ def lists(output):
 def test_scores_lists_and_posteriors(models, tmp_path, name):
     paths = [tmp_path / "scores", tmp_path / "posteriors"]
     also = ("--scores", paths[0], "--posteriors", paths[1])
-    done = run("tag", "-m", models / name, *also, stdin=TEXT)
-    assert done.returncode == 0, done.stderr
+    done = ran("tag", "-m", models / name, *also, stdin=TEXT)
     plain = run("tag", "-q", "-m", models / name, stdin=TEXT)
     assert done.stdout == plain.stdout
     lines = paths[0].read_text().split("\n")
@@ -73,8 +71,7 @@ def test_scores_lists_and_posteriors(models, tmp_path, name):
 
 def test_samples_go_by_the_seed(models):
     def drawn(seed):
-        done = run("tag", "-q", "-m", models / "two", "--samples", 5, "--seed", seed, stdin=TEXT)
-        assert done.returncode == 0, done.stderr
+        done = ran("tag", "-q", "-m", models / "two", "--samples", 5, "--seed", seed, stdin=TEXT)
         return done.stdout
 
     found = lists(drawn(1))
@@ -83,8 +80,7 @@ def test_samples_go_by_the_seed(models):
 
 
 def test_a_sentence_that_relative_frequencies_cannot_make(models, tmp_path):
-    done = run("tag", "-m", models / "relative", "--scores", tmp_path / "s", "--n-best", 2, stdin=TEXT)
-    assert done.returncode == 0, done.stderr
+    done = ran("tag", "-m", models / "relative", "--scores", tmp_path / "s", "--n-best", 2, stdin=TEXT)
     assert (tmp_path / "s").read_text().splitlines()[3] == "-inf"
     assert 3 not in {number for number, _, _ in lists(done.stdout)}
     assert b"perplexity inf" in done.stderr
@@ -92,11 +88,9 @@ def test_a_sentence_that_relative_frequencies_cannot_make(models, tmp_path):
 
 
 def test_surface_tokens(samples, tmp_path):
-    done = run("train-hmm", "-q", "--tagged", samples / "en.conllu", "--tokens", "surface", "--latent", 1, "-o",
+    ran("train-hmm", "-q", "--tagged", samples / "en.conllu", "--tokens", "surface", "--latent", 1, "-o",
                tmp_path / "m")  # fmt: skip
-    assert done.returncode == 0, done.stderr
     flags = ("--split-tokens", "--scores", tmp_path / "s", "--posteriors", tmp_path / "p")
-    done = run("tag", "-q", "-m", tmp_path / "m", *flags, samples / "en.txt")
-    assert done.returncode == 0, done.stderr
+    ran("tag", "-q", "-m", tmp_path / "m", *flags, samples / "en.txt")
     count = (samples / "en.txt").read_bytes().count(b"\n")
     assert (tmp_path / "s").read_bytes().count(b"\n") == count == len(read_posteriors(str(tmp_path / "p")))

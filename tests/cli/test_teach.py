@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tests.cli.running import fails, run
+from tests.cli.running import fails, ran, run
 from tests.conftest import SAMPLES
 
 TEXT = ("-s", SAMPLES / "de-en.de", "-t", SAMPLES / "de-en.en")
@@ -17,8 +17,7 @@ def taught(trained, tmp_path_factory):
     folder = tmp_path_factory.mktemp("taught")
     settings = ("--students", "60,100", "--set", "lessons=40", "--set", "networks=2", "--passes", "3", "--threads", "1")
     written = ("-v", "--log-json", folder / "log", "-o", folder / "start")
-    done = run("teach", *TEXT, "-m", trained / "model", *settings, *written)
-    assert done.returncode == 0, done.stderr
+    done = ran("teach", *TEXT, "-m", trained / "model", *settings, *written)
     assert b"taught by 240 pairs of 1 text and 12 students" in done.stderr
     assert b"network 2, pass 3: cross-entropy 0." in done.stderr
     assert b"student of 60 pairs: " in done.stderr
@@ -50,17 +49,15 @@ def test_several_texts_and_a_teacher_trained_here(tmp_path):
         with gzip.open(tmp_path / f"{x}.gz", "wb") as out:
             out.write((SAMPLES / f"fr-en.{x}").read_bytes())
     more = "-s", tmp_path / "fr.gz", "-t", tmp_path / "en.gz"
-    done = run("teach", *TEXT, *more, "--students", "10", "--passes", "1", "--set", "lessons=40", "--case-sensitive",
+    done = ran("teach", *TEXT, *more, "--students", "10", "--passes", "1", "--set", "lessons=40", "--case-sensitive",
         "-o", tmp_path / "start")  # fmt: skip
-    assert done.returncode == 0, done.stderr
     assert b"of 2 texts and 12 students" in done.stderr
 
 
 @pytest.mark.slow
 def test_contrastive_align_takes_it(trained, taught, tmp_path):
     given = ("contrastive-align", "-q", "-m", trained / "model", *TEXT, "--start", taught / "start")
-    done = run(*given, "--passes", 0, "--save-weights", tmp_path / "w", "-o", tmp_path / "a")
-    assert done.returncode == 0, done.stderr
+    ran(*given, "--passes", 0, "--save-weights", tmp_path / "w", "-o", tmp_path / "a")
     base = (trained / "align").read_text()
     ours = (tmp_path / "a").read_text()
     assert ours != base
@@ -75,7 +72,7 @@ def test_contrastive_align_takes_it(trained, taught, tmp_path):
 
 def test_wrong_files_and_options(trained, tmp_path):
     quick = ("--students", "20", "--set", "lessons=3", "--set", "networks=1", "--passes", "1", "-o", tmp_path / "start")
-    assert run("teach", "-q", *TEXT, "-m", trained / "model", *quick).returncode == 0
+    ran("teach", "-q", *TEXT, "-m", trained / "model", *quick)
     (tmp_path / "bad").write_bytes((tmp_path / "start").read_bytes()[:-9])
     given = ("contrastive-align", "-q", "-m", trained / "model", *TEXT)
     assert fails(run(*given, "--start", tmp_path / "bad"), "is damaged")

@@ -10,7 +10,7 @@ import aligntools as at
 from aligntools.formats.annotation.brackets import parse_trees
 from aligntools.formats.models.modelfile import read_model, write_model
 from tests import models
-from tests.cli.running import run
+from tests.cli.running import ran, run
 
 
 @pytest.fixture(scope="module")
@@ -30,15 +30,14 @@ def test_the_log_has_every_iteration_and_em_does_not_get_worse(model):
     values = [step["objective"] for step in steps if step["stage"] == "split"]
     assert len(values) == 4
     assert values == sorted(values)
-    assert run("view", "--log", model.parent / "log").returncode == 0
+    ran("view", "--log", model.parent / "log")
 
 
 def test_members_parse_together(model, samples, tmp_path):
     how = ("--treebank", samples / "en.mrg", "--latent", "1", "--iterations", "4")
-    done = run("train-grammar", *how, "--members", "3", "-v", "-o", tmp_path / "m", "--log-json", tmp_path / "log")
-    assert done.returncode == 0, done.stderr
+    done = ran("train-grammar", *how, "--members", "3", "-v", "-o", tmp_path / "m", "--log-json", tmp_path / "log")
     assert b"member 3, round 1, after merging, iteration 0: log-likelihood -" in done.stderr
-    assert run("view", "--log", tmp_path / "log").returncode == 0
+    ran("view", "--log", tmp_path / "log")
     found = at.load(tmp_path / "m")
     alone = [at.load(model), *(at.train_grammar(samples / "en.mrg", latent=1, iterations=4, seed=s) for s in (2, 3))]
     for member, other in zip(found.model.members, alone, strict=True):
@@ -84,7 +83,7 @@ def test_the_coarse_grammar_has_trees_that_the_whole_one_has_not(tmp_path):
         "(S (NP (A a) (B b) (C c) (D d)) (V v))\n(S (NP (C c) (B b) (A a) (D d)) (V v))\n"
         "(S (V v) (NP (A a) (A a) (D d)))\n"
     )
-    assert run("train-grammar", "-q", "--treebank", tmp_path / "trees", "-o", tmp_path / "m").returncode == 0
+    ran("train-grammar", "-q", "--treebank", tmp_path / "trees", "-o", tmp_path / "m")
     # no A is followed by C, and no sentence has a V in the middle
     text = b"a_A c_C d_D v_V\na_A b_B c_C d_D v_V\nd_D v_V d_D\n"
     done = run("parse", "-m", tmp_path / "m", "--format", "tagged", stdin=text)
@@ -114,8 +113,7 @@ def test_there_is_a_tree_for_each_line_of_plain_text(model, tmp_path):
 
 
 def test_tags_of_the_text_are_kept(model, samples):
-    done = run("parse", "-m", model, samples / "en.conllu")
-    assert done.returncode == 0, done.stderr
+    done = ran("parse", "-m", model, samples / "en.conllu")
     rows = [row.split("\t") for row in (samples / "en.conllu").read_text().splitlines()]
     assert [tag for tree in trees(done.stdout) for tag in tree.tags()] == [r[4] for r in rows if r[0].isdigit()]
     found = run("parse", "-q", "-m", model, samples / "en.conllu", "--no-keep-tags").stdout
@@ -155,14 +153,12 @@ def induced():
 
 
 def test_a_grammar_from_tags_parses_text_with_tags(induced, samples):
-    done = run("parse", "-m", induced, samples / "en.tagged")
-    assert done.returncode == 0, done.stderr
+    done = ran("parse", "-m", induced, samples / "en.tagged")
     found = trees(done.stdout)
     gold = trees((samples / "en.mrg").read_bytes())
     assert [tree.words() for tree in found] == [tree.words() for tree in gold]
     assert done.stdout.startswith(b"( (TOP (X")
-    score = run("eval-brackets", "--unlabelled", "--no-whole", samples / "en.mrg", "-", stdin=done.stdout)
-    assert score.returncode == 0, score.stderr
+    ran("eval-brackets", "--unlabelled", "--no-whole", samples / "en.mrg", "-", stdin=done.stdout)
     assert run("parse", "-m", induced, stdin=b"\n\n").stdout == b"(())\n(())\n"
     live = run("parse", "-m", induced, "--unbuffered", stdin=b"a_DET b_NOUN\n")
     assert live.stdout.startswith(b"( (TOP (X")
@@ -174,8 +170,7 @@ def test_a_grammar_from_tags_parses_text_with_tags(induced, samples):
 
 def test_options_of_tags_alone(induced, samples, tmp_path):
     def said(*args):
-        done = run("train-grammar", "--symbols", "2", "--iterations", "3", "-o", tmp_path / "m", *args)
-        assert done.returncode == 0, done.stderr
+        done = ran("train-grammar", "--symbols", "2", "--iterations", "3", "-o", tmp_path / "m", *args)
         return done.stderr.decode()
 
     text = ("--text", samples / "en.tagged")
@@ -199,24 +194,21 @@ NETWORKS = ("--symbols", "3", "--set", "preterminals=4", "--set", "width=8", "--
 
 def test_a_compound_grammar_of_words(samples, tmp_path):
     model, text = tmp_path / "m", ("--text", samples / "en.tagged")
-    done = run(
+    done = ran(
         "train-grammar", *text, "--estimator", "compound", "--set", "terminals=words", *NETWORKS, "-v", "-o", model
     )
-    assert done.returncode == 0, done.stderr
     assert b"iteration 2: objective -" in done.stderr
     assert re.search(
         rb"40 sentences, 277 words, \d+ words known; objective -\S+ after 2 steps \(2 passes\)", done.stderr
     )
-    parsed = run("parse", "-m", model, samples / "en.txt")
-    assert parsed.returncode == 0, parsed.stderr
+    parsed = ran("parse", "-m", model, samples / "en.txt")
     assert [tree.words() for tree in trees(parsed.stdout)] == [
         line.split() for line in (samples / "en.txt").read_text().splitlines()
     ]
     tagged = run("parse", "-m", model, samples / "en.tagged")
     assert tagged.stderr == b""
     assert b"(DET The)" in tagged.stdout
-    score = run("eval-brackets", "--unlabelled", "--no-whole", samples / "en.mrg", "-", stdin=tagged.stdout)
-    assert score.returncode == 0, score.stderr
+    ran("eval-brackets", "--unlabelled", "--no-whole", samples / "en.mrg", "-", stdin=tagged.stdout)
     shown = run("view", "-m", model).stdout.decode()
     assert "Preterminals, the most probable words" in shown
     assert "the mean of its prior" in shown
@@ -272,10 +264,10 @@ def test_each_option_of_training_changes_the_grammar(model, samples, tmp_path):
     one = ("--treebank", samples / "en.mrg", "-o", tmp_path / "m", "-q")
     found = {model.read_bytes()}
     for how in (("--set", "horizontal=1"), ("--set", "vertical=1"), ("--functions",)):
-        assert run("train-grammar", *one, *how).returncode == 0
+        ran("train-grammar", *one, *how)
         found.add((tmp_path / "m").read_bytes())
     for how in (("--set", "merge=0.2"), ("--set", "smoothing=0.05"), ("--seed", "7")):
-        assert run("train-grammar", *one, "--latent", "1", "--iterations", "4", *how).returncode == 0
+        ran("train-grammar", *one, "--latent", "1", "--iterations", "4", *how)
         found.add((tmp_path / "m").read_bytes())
     assert len(found) == 7
 

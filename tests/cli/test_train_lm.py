@@ -7,7 +7,7 @@ import math
 import pytest
 
 from aligntools.ground import memory
-from tests.cli.running import ROOT, fails, run
+from tests.cli.running import ROOT, fails, ran, run, succeeds
 from tests.naive_lm import BEGIN, END, UNKNOWN, KneserNey
 
 SAMPLES = ROOT / "data" / "samples"
@@ -18,8 +18,7 @@ def sentences(name):
 
 
 def test_perplexity_of_samples_is_that_of_the_formulas(command_inside, tmp_path):
-    done = command_inside("train-lm", "-n", 3, SAMPLES / "de-en.en", "-o", tmp_path / "m.gz", "-v")
-    assert done.returncode == 0
+    done = succeeds(command_inside("train-lm", "-n", 3, SAMPLES / "de-en.en", "-o", tmp_path / "m.gz", "-v"))
     assert done.stdout == b""
     naive = KneserNey(sentences("de-en.en"), 3)
     messages = done.stderr.decode()
@@ -133,8 +132,7 @@ def test_workers_do_not_show(tmp_path):
     text = SAMPLES / "de-en.en"
     models = []
     for flags in ((), ("--workers", 2, "--max-memory", "2G", "--tmpdir", tmp_path)):
-        done = run("train-lm", "-n", 3, text, "-", "-o", tmp_path / "m", *flags, stdin=b"more text\n")
-        assert done.returncode == 0, done.stderr
+        done = ran("train-lm", "-n", 3, text, "-", "-o", tmp_path / "m", *flags, stdin=b"more text\n")
         assert b"241 sentences" in done.stderr
         models.append((tmp_path / "m").read_bytes())
     assert models[0] == models[1]

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from bench.abuse.model_damages import parts, whole
-from tests.cli.running import fails, run
+from tests.cli.running import fails, ran, run, succeeds
 from tests.models import model
 
 #: German words with their tags, in the order of the sample's sentences: enough for a tagger by look-up.
@@ -51,15 +51,13 @@ def transfer(folder, tmp_path):
 
 @pytest.mark.parametrize("flags", [(), ("--no-projective",), ("--method", "projected", "--rounds", "1")])
 def test_a_parser_of_the_other_language(transfer, folder, tmp_path, flags):
-    done = transfer(*flags)
-    assert done.returncode == 0, done.stderr
+    done = succeeds(transfer(*flags))
     errors = done.stderr.decode()
     summary = r"^(\d+) pairs, 0 unlabeled sentences, (\d+) % of the target words aligned one to one;"
     found = re.search(summary, errors, re.M)
     assert 30 < int(found[1]) <= ROWS
     assert int(found[2]) > 50
-    parsed = run("parse", "-m", tmp_path / "de.parser", folder / "de")
-    assert parsed.returncode == 0, parsed.stderr
+    parsed = ran("parse", "-m", tmp_path / "de.parser", folder / "de")
     assert parsed.stderr == b""
     assert parsed.stdout.count(b"\n\n") == ROWS
     rows = [line.split(b"\t") for line in parsed.stdout.splitlines() if line]
@@ -70,8 +68,7 @@ def test_a_parser_of_the_other_language(transfer, folder, tmp_path, flags):
 def test_the_objective_falls_with_plain_text_and_both_entropies(transfer, folder, tmp_path):
     for flags in ((), ("--set", "entropy=renyi", "--set", "alpha=2"), ("--gamma", 0)):
         log = tmp_path / "log"
-        done = transfer("--unlabeled", folder / "de", "--log-json", log, *flags)
-        assert done.returncode == 0, done.stderr
+        done = succeeds(transfer("--unlabeled", folder / "de", "--log-json", log, *flags))
         assert b" 60 unlabeled sentences" in done.stderr
         lines = [json.loads(line) for line in log.read_text().splitlines()]
         assert {line["stage"] for line in lines} == ({"train"} if "--gamma" in flags else {"train", "entropy"})
@@ -104,10 +101,10 @@ def test_labels(transfer, folder, tmp_path, samples):
     assert {label for head, label in found if head == "0"} == {"root"}
     assert {"det", "nsubj", "obj"} <= {label for _, label in found}
     direct = ("transfer-parse", "--method", "direct", "-o", model, "--source-model")
-    assert run(*direct, folder / "en.parser").returncode == 0
+    ran(*direct, folder / "en.parser")
     found = relations(folder, model)
     assert {"det", "nsubj"} <= {label for _, label in found}
-    assert run("train-parser", "-q", "--no-labels", "--treebank", gold, "-o", tmp_path / "bare").returncode == 0
+    ran("train-parser", "-q", "--no-labels", "--treebank", gold, "-o", tmp_path / "bare")
     made = [
         lambda: transfer("-q", "--no-labels"), lambda: run(*direct, folder / "en.parser", "--no-labels"),
         lambda: run(*direct, tmp_path / "bare"),
@@ -125,10 +122,9 @@ def test_several_source_languages(folder, tmp_path):
     """Each has its own parser, texts and links; here, the same ones twice."""
     common = ("--source-model", folder / "en.parser", "--source", folder / "en", "--target", folder / "de", "-a",
               folder / "links", "--iterations", 3, "--set", "min_aligned=0.5", "--min-count", 2)  # fmt: skip
-    done = run("transfer-parse", *common, *common, "-o", tmp_path / "m")
-    assert done.returncode == 0, done.stderr
+    done = ran("transfer-parse", *common, *common, "-o", tmp_path / "m")
     assert done.stderr.startswith(b"120 pairs, ")
-    assert run("parse", "-q", "-m", tmp_path / "m", folder / "de").returncode == 0
+    ran("parse", "-q", "-m", tmp_path / "m", folder / "de")
     fails(run("transfer-parse", *common, *common[:6], "-o", "m"), "2 source parsers, but 1 of --alignments", status=2)
 
 
@@ -136,7 +132,7 @@ def test_a_direct_model(transfer, folder, tmp_path, samples):
     """It begins projected transfer and parses what is not aligned; it must know the same tags."""
     direct = tmp_path / "direct"
     bank = ("train-parser", "-q", "--treebank", samples / "en.conllu", "--features", "delexicalized", "-o", direct)
-    assert run(*bank).returncode == 0
+    ran(*bank)
     for flags in ((), ("--method", "projected", "--rounds", 0)):
         models = set()
         for more in ((), (f"--set=direct_model={direct}",)):
@@ -146,7 +142,7 @@ def test_a_direct_model(transfer, folder, tmp_path, samples):
         assert len(models) == 2
     alone = ("transfer-parse", "--method", "direct", "--source-model", folder / "en.parser", "-o", tmp_path / "m")
     fails(run(*alone, f"--set=direct_model={direct}"), "--set direct_model does not go with --method direct", status=2)
-    assert run(*bank, "--map", "upos").returncode == 0
+    ran(*bank, "--map", "upos")
     fails(
         transfer(f"--set=direct_model={direct}"),
         "learned from different tags (column upos, map none; column upos, map",
@@ -174,8 +170,7 @@ def test_limits_threads_and_checkpoints(transfer, folder, tmp_path):
         if threads == 1:
             (folder_of_states / "train.state").unlink()
     assert models[0] == models[1]
-    again = transfer("-q", "--checkpoint", tmp_path / "states", "--log-json", tmp_path / "log")
-    assert again.returncode == 0, again.stderr
+    succeeds(transfer("-q", "--checkpoint", tmp_path / "states", "--log-json", tmp_path / "log"))
     assert (tmp_path / "de.parser").read_bytes() == models[0]
     assert (tmp_path / "log").read_bytes() == b""
     fails(transfer("--checkpoint", tmp_path / "states", "--l2", 3), "train.state", "other text or options")
@@ -217,8 +212,7 @@ def test_what_does_not_fit(transfer, folder, file, samples):
     fails(transfer(alignments=nothing), "nothing: has no link, so there is nothing to transfer through")
     one = file("one", b"0-0\n" + b"\n" * (len(lines) - 1))
     fails(transfer("--set", "min_aligned=0.5", alignments=one), "no pair is left", "60 of 60", "source first?")
-    done = transfer("--set", "min_aligned=0", alignments=one)
-    assert done.returncode == 0
+    done = succeeds(transfer("--set", "min_aligned=0", alignments=one))
     assert re.search(
         rb"warning: only 0\.\d % of the target words are aligned one to one; are these their align", done.stderr
     )

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests import naive_translating as naive
-from tests.cli.running import fails, run
+from tests.cli.running import fails, ran, run, succeeds
 
 GRAMMAR = """\
 [X] ||| das haus ||| the house ||| PhraseEgivenF=-0.2 PhraseFgivenE=-0.3
@@ -82,8 +82,7 @@ def write_weights(path, **weights):
 
 
 def test_a_line_out_for_each_line_in(folder):
-    done = run("translate", "--grammar", folder / "grammar", "--lm", folder / "lm", stdin=TEXT)
-    assert done.returncode == 0, done.stderr
+    done = ran("translate", "--grammar", folder / "grammar", "--lm", folder / "lm", stdin=TEXT)
     assert done.stdout.decode().split("\n") == [*OUT, ""]
     assert b"no weights given (-w)" in done.stderr
     again = run("translate", "-q", "--grammar", folder / "grammar", "--lm", folder / "lm", folder / "text")
@@ -101,8 +100,7 @@ def test_weights_change_the_translation(translate, tmp_path):
 
 def test_lists_have_distinct_strings_with_features_and_scores(translate, tmp_path):
     weights = names({})
-    done = translate("-w", write_weights(tmp_path / "w"), "--n-best", 50, "--pop-limit", 0)
-    assert done.returncode == 0, done.stderr
+    done = succeeds(translate("-w", write_weights(tmp_path / "w"), "--n-best", 50, "--pop-limit", 0))
     rows = [line.split(" ||| ") for line in done.stdout.decode().splitlines()]
     assert {row[0] for row in rows} == {"0", "1", "2", "3"}
     for number, (line, best) in enumerate(zip(TEXT.decode().splitlines(), OUT, strict=True)):
@@ -174,8 +172,7 @@ def test_bigrams_of_tags(folder, command_inside, tmp_path):
     (tmp_path / "tagged").write_text("the_D house_N is_V small_A\nthat_D building_N is_V little_A\n")
     options = ["translate", "--grammar", folder / "grammar", "--lm", folder / "lm", folder / "text"]
     weights = write_weights(tmp_path / "w", D_N=-9, D_X=0.5)
-    done = command_inside(*options, "-w", weights, "--tags", tmp_path / "tagged", "--n-best", 1)
-    assert done.returncode == 0, done.stderr
+    done = succeeds(command_inside(*options, "-w", weights, "--tags", tmp_path / "tagged", "--n-best", 1))
     assert b"D_X=1" in done.stdout
     assert b"D_N" not in done.stdout
     assert fails(
@@ -191,8 +188,7 @@ def test_bigrams_of_tags(folder, command_inside, tmp_path):
 )  # fmt: skip
 def test_every_option_has_an_effect(translate, tmp_path, option, base):
     weights = write_weights(tmp_path / "w")
-    other = translate("-w", weights, *base, *option)
-    assert other.returncode == 0, other.stderr
+    other = succeeds(translate("-w", weights, *base, *option))
     assert other.stdout != translate("-w", weights, *base).stdout
 
 

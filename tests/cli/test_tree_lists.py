@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 
 import aligntools as at
-from tests.cli.running import run
+from tests.cli.running import ran, run
 
 TEXT = b"The dog sleeps .\n\nHis dog saw the man in the garden .\nfoo bar baz qux\n"
 NUMBER = r"-?\d+\.\d{6}|-inf"
@@ -31,8 +31,7 @@ def lists(output, scores):
 
 @pytest.mark.parametrize("name", ["one", "two"])
 def test_the_best_trees(models, name):
-    done = run("parse", "-m", models / name, "--n-best", 5, stdin=TEXT)
-    assert done.returncode == 0, done.stderr
+    done = ran("parse", "-m", models / name, "--n-best", 5, stdin=TEXT)
     found = lists(done.stdout, True)
     plain = run("parse", "-q", "-m", models / name, stdin=TEXT).stdout.decode().splitlines()
     assert [next(tree for k, tree, *_ in found if k == number) for number in range(4)] == plain
@@ -59,8 +58,7 @@ def test_a_sentence_without_trees_has_its_flat_one(models):
 @pytest.mark.parametrize("name", ["one", "two"])
 def test_samples_go_by_the_seed(models, name):
     def drawn(seed):
-        done = run("parse", "-q", "-m", models / name, "--samples", 6, "--seed", seed, stdin=TEXT)
-        assert done.returncode == 0, done.stderr
+        done = ran("parse", "-q", "-m", models / name, "--samples", 6, "--seed", seed, stdin=TEXT)
         return done.stdout
 
     found = lists(drawn(1), False)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from aligntools.formats.annotation.brackets import clean, parse_trees, plain
 from tests import models
-from tests.cli.running import run
+from tests.cli.running import ran, run
 
 #: What may stand in a column of CoNLL.
 COLUMN = st.text(
@@ -45,8 +45,7 @@ def trees(data):
 
 
 def done(*args, **how):
-    finished = run(*args, **how)
-    assert finished.returncode == 0, finished.stderr
+    finished = ran(*args, **how)
     return finished
 
 

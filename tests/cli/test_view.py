@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cli.running import ROOT, run
+from tests.cli.running import ROOT, ran, run
 from tests.places import SAMPLES
 
 DE, EN, JOINT, GOLD = (SAMPLES / f"de-en.{end}" for end in ("de", "en", "txt", "wa"))
@@ -18,8 +18,7 @@ def few(file):
 
 
 def test_pairs_are_shown_with_links_as_text(few):
-    done = run("view", "-s", "de", "-t", "en", "-a", "a", "--gold", "gold", cwd=few)
-    assert done.returncode == 0, done.stderr
+    done = ran("view", "-s", "de", "-t", "en", "-a", "a", "--gold", "gold", cwd=few)
     assert "\n  Zug  · ■ · · · · ·\n" in done.stdout.decode()
     assert b"\x1b" not in done.stdout
 
@@ -31,23 +30,19 @@ def test_a_page_of_several_systems(few, text):
     sides = zip(*((few / side).read_text().splitlines() for side in ("de", "en")), strict=True)
     (few / "both").write_text("".join(f"{s} ||| {t}\n" for s, t in sides))
     for more in (["-a", "a", "a"], ["-a", "a", "-a", "other=a"]):
-        done = run("view", *text, *more, "--set", "title=Two & more", "-o", "page.html", cwd=few)
-        assert done.returncode == 0, done.stderr
+        ran("view", *text, *more, "--set", "title=Two & more", "-o", "page.html", cwd=few)
         assert "<title>Two &amp; more</title>" in (few / "page.html").read_text()
 
 
 def test_gold_of_another_form(few):
     (few / "naacl").write_bytes(b"1 1 1 S\n2 2 3 P\n")
-    done = run("view", "-s", "de", "-t", "en", "--gold", "naacl", "--gold-format", "naacl", "--form", "matrix", cwd=few)
-    assert done.returncode == 0, done.stderr
+    ran("view", "-s", "de", "-t", "en", "--gold", "naacl", "--gold-format", "naacl", "--form", "matrix", cwd=few)
 
 
 def test_the_picture_in_the_readme_is_what_its_commands_make(trained, tmp_path):
     text = ("-s", DE, "-t", EN)
-    done = run("align", "-q", "-m", trained / "model", *text, "--link-probabilities", "-o", tmp_path / "a")
-    assert done.returncode == 0, done.stderr
-    done = run("view", *text, "-a", tmp_path / "a", "--gold", GOLD, "--pair", "8", "--svg", tmp_path / "pair8.svg")
-    assert done.returncode == 0, done.stderr
+    ran("align", "-q", "-m", trained / "model", *text, "--link-probabilities", "-o", tmp_path / "a")
+    ran("view", *text, "-a", tmp_path / "a", "--gold", GOLD, "--pair", "8", "--svg", tmp_path / "pair8.svg")
     assert (tmp_path / "pair8.svg").read_bytes() == (ROOT / "docs" / "images" / "pair8.svg").read_bytes()
     again = run("view", *text, "-i", "8", "-a", tmp_path / "a", "--gold", GOLD, "--svg", "-", "--form", "matrix")
     assert again.stdout == (tmp_path / "pair8.svg").read_bytes()
@@ -57,8 +52,7 @@ def test_a_pair_by_number_and_tags(few):
     (few / "tags").write_bytes(b"a_A b_B c_C d_D e_E f_F g_G h_H\n" * 3)
     text = ["-s", "de", "-t", "en", "-a", "a", "--gold", "gold"]
     assert run("view", *text, "-i", "2", "-q", cwd=few).stdout == run("view", *text, "--pair", "2", cwd=few).stdout
-    done = run("view", *text, "--source-tags", "tags", "-o", "page.html", cwd=few)
-    assert done.returncode == 0, done.stderr
+    ran("view", *text, "--source-tags", "tags", "-o", "page.html", cwd=few)
     assert "By source tag" in (few / "page.html").read_text()
 
 

@@ -9,7 +9,7 @@ import pytest
 from aligntools.formats.models import modelfile
 from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground.errors import DataError, ModelError
-from tests.cli.running import fails, run
+from tests.cli.running import fails, ran, run
 from tests.keeping import KEPT
 
 ARRAYS = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.arange(50, dtype=np.uint8)}
@@ -113,6 +113,6 @@ def test_a_command_verifies_unless_it_is_told_not_to(tmp_path):
     data = path.read_bytes()
     path.write_bytes(flipped(data, 8 * len(data) - 20))
     fails(run("tag", "-q", "-m", path, text), f"{path}: is damaged: its checksum does not match")
-    assert run("tag", "-q", "-m", path, "--set", "verify=false", text).returncode == 0
+    ran("tag", "-q", "-m", path, "--set", "verify=false", text)
     shutil.copy(KEPT / "0.2.0" / "tag.hmm", path)
-    assert run("tag", "-q", "-m", path, text).returncode == 0
+    ran("tag", "-q", "-m", path, text)

@@ -8,7 +8,7 @@ import aligntools as at
 from aligntools.formats.annotation.conll import parse_conll, parse_parts, read_conll
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.pipeline import stream_requests
-from tests.cli.running import run
+from tests.cli.running import ran, run
 from tests.places import SAMPLES
 
 PLUS = (
@@ -132,13 +132,11 @@ def test_tags_and_trees_are_written_into_both(data, tmp_path):
     path, tagger, parser = (tmp_path / name for name in ("x", "tagger", "parser"))
     path.write_bytes(data)
     treebank = SAMPLES / "en.conllu"
-    assert run("train-tagger", "-q", "--tagged", treebank, "-o", tagger).returncode == 0
-    assert run("train-parser", "-q", "--treebank", treebank, "-o", parser, "--iterations", 2).returncode == 0
-    tagged = run("tag", "-q", "-m", tagger, path)
-    assert tagged.returncode == 0, tagged.stderr
+    ran("train-tagger", "-q", "--tagged", treebank, "-o", tagger)
+    ran("train-parser", "-q", "--treebank", treebank, "-o", parser, "--iterations", 2)
+    tagged = ran("tag", "-q", "-m", tagger, path)
     (tmp_path / "tagged").write_bytes(tagged.stdout)
-    parsed = run("parse", "-q", "-m", parser, tmp_path / "tagged")
-    assert parsed.returncode == 0, parsed.stderr
+    parsed = ran("parse", "-q", "-m", parser, tmp_path / "tagged")
     for out in tagged.stdout, parsed.stdout:
         conll = parse_conll("out", lines(out))
         assert conll.words == parse_conll("x", lines(data)).words
@@ -215,8 +213,7 @@ def _rows(data):
 def test_tag_and_parse_fill_predicted_columns(of_2009, tmp_path):
     tagger, parser = tmp_path / "tagger", tmp_path / "parser"
     for what, text, model in ("tagger", "--tagged", tagger), ("parser", "--treebank", parser):
-        made = run(f"train-{what}", "-q", "--predicted-columns", text, of_2009, "-o", model)
-        assert made.returncode == 0, made.stderr
+        ran(f"train-{what}", "-q", "--predicted-columns", text, of_2009, "-o", model)
     bare = [[*row[:5], b"_", *row[6:9], b"_", *row[10:]] if len(row) > 1 else row for row in _rows(OF_2009)]
     (tmp_path / "bare").write_bytes(b"\n".join(map(b"\t".join, bare)) + b"\n")
     tagged = run("tag", "-q", "-m", tagger, tmp_path / "bare", "--predicted-columns").stdout

@@ -9,7 +9,7 @@ from aligntools.formats.text.bitext import read_bitext, read_side
 from aligntools.formats.text.numbered_text import LineSource
 from aligntools.formats.text.raw_pairs import KeptInput, RawPairs
 from aligntools.ground.errors import DataError
-from tests.cli.running import run
+from tests.cli.running import ran, run
 
 CONLL = "# sent_id = 1\n# text = a b\n" + "".join(
     f"{k}\t{w}\t_\tX\t_\t_\t{k - 1}\tx\t_\t_\n" for k, w in ((1, "a"), (2, "b"))
@@ -76,15 +76,15 @@ def test_a_count_does_not_depend_on_how_many_work(conll, tmp_path):
     plain.write_text("a b\n" * 40)
     for name in ("conll", "plain"):
         text = conll if name == "conll" else plain
-        assert run("train-lm", "-q", "-n", 2, text, "-o", tmp_path / f"{name}.1").returncode == 0
-        assert run("train-lm", "-q", "-n", 2, text, "-o", f"{tmp_path / name}.2", "--workers", 1).returncode == 0
+        ran("train-lm", "-q", "-n", 2, text, "-o", tmp_path / f"{name}.1")
+        ran("train-lm", "-q", "-n", 2, text, "-o", f"{tmp_path / name}.2", "--workers", 1)
     models = [(tmp_path / name).read_bytes() for name in ("conll.1", "plain.1", "conll.2", "plain.2")]
     assert len(set(models)) == 1
 
 
 def test_links_of_conll_are_word_numbers(tmp_path, samples):
     conll = tmp_path / "en.conllu"
-    assert run("conll", samples / "en.conllu", "-o", tmp_path / "en.txt").returncode == 0
+    ran("conll", samples / "en.conllu", "-o", tmp_path / "en.txt")
     conll.write_bytes((samples / "en.conllu").read_bytes())
     options = ("align", "--fast", "--set", "views=0")
     want = run(*options, "-q", "-s", tmp_path / "en.txt", "-t", tmp_path / "en.txt")
@@ -119,7 +119,7 @@ TOKENS = "He said : “ Come in , please ! ” ( The door , however , was locked
 )  # fmt: skip
 def test_untokenized_text_gets_one_hint(command, tmp_path, samples):
     model = ("train-hmm", "-q", "--tagged", samples / "en.tagged", "--latent", 1, "--members", 1, "-o", tmp_path / "m")
-    assert run(*model).returncode == 0
+    ran(*model)
     for text, hints in ((RAW, 1), (TOKENS, 0)):
         (tmp_path / "x").write_text(text)
         done = run(*command, cwd=tmp_path)

@@ -17,7 +17,7 @@ from aligntools.formats.links.priors import priors_of, read_priors, write_priors
 from aligntools.formats.links.ttable import read_ttable, read_vocabulary
 from aligntools.formats.translation.plf import parse_cn, parse_plf
 from aligntools.ground.errors import DataError
-from tests.cli.running import run
+from tests.cli.running import ran, run
 
 #: Characters that end a word in some programs; those of `CUT` in C++ streams.
 ODD = ["\v", "\f", "\r", "\0", "\x1c", "\x85", "\xa0", "\u3000"]
@@ -48,8 +48,7 @@ def test_lexical_tables_are_written(tmp_path):
     for side in "st":
         (tmp_path / side).write_text("".join(f"{w} {side}\n" for w in _WORDS * 3), newline="")
     sides = "-s", tmp_path / "s", "-t", tmp_path / "t"
-    done = run("align", "--fast", *sides, "--set", "views=0", "--ttable", tmp_path / "p", "-o", tmp_path / "a")
-    assert done.returncode == 0, done.stderr
+    done = ran("align", "--fast", *sides, "--set", "views=0", "--ttable", tmp_path / "p", "-o", tmp_path / "a")
     assert b"left out: a word holds a carriage return, vertical tab or form feed" in done.stderr
     table = read_ttable(str(tmp_path / "p"))
     assert set(table.given) - {b"<eps>"} == {*_encoded(_FINE), b"s"}
@@ -82,8 +81,7 @@ def test_giza(tmp_path):
     (tmp_path / "s").write_text("".join(f"{w} x\n" for w in _WORDS), newline="")
     (tmp_path / "a").write_text("0-1 1-0\n" * len(_WORDS))
     how = "symmetrize", "-c", "convert", tmp_path / "a", "--check", tmp_path / "s", tmp_path / "s", "--to", "giza"
-    done = run(*how, "-o", tmp_path / "g")
-    assert done.returncode == 0, done.stderr
+    done = ran(*how, "-o", tmp_path / "g")
     assert done.stderr.count(b"7 lines have white space other than spaces and tabs within words") == 1  # one file
     links, missing = read_giza_a3(str(tmp_path / "g"))
     assert (links.tolists(), missing) == ([[(0, 1), (1, 0)]] * len(_WORDS), 0)

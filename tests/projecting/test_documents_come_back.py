@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import aligntools as at
 from aligntools.formats.markup.documents import read_document, read_translation
 from tests import models
-from tests.cli.running import run
+from tests.cli.running import ran, run
 from tests.docx_files import body, paragraph, text, write_docx
 
 QUICK = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -310,8 +310,7 @@ def carried(model, tmp_path):
         if lines is not None:
             (tmp_path / "lines").write_text(lines, "utf-8")
             args = "--target", tmp_path / "lines", *args
-        done = run("transfer-markup", "-m", model, tmp_path / name, *args)
-        assert done.returncode == 0, done.stderr
+        done = ran("transfer-markup", "-m", model, tmp_path / name, *args)
         return done.stdout if name.endswith(".docx") else done.stdout.decode(), done.stderr.decode()
 
     return carry

@@ -11,7 +11,7 @@ from aligntools.formats.annotation.conll_tokens import expanded, surface_of
 from aligntools.formats.annotation.tagged_text import parse_text
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.tagging.state_splits import Splitter
-from tests.cli.running import fails, run
+from tests.cli.running import fails, ran, run
 
 
 def learned(*rows):
@@ -97,13 +97,12 @@ def treebank(tmp_path_factory):
 def model(treebank):
     path = treebank.with_name("m.tagger")
     options = ("--tokens", "surface", "--latent", 1, "--members", 1, "-o", path)
-    assert run("train-hmm", "-q", "--tagged", treebank, *options).returncode == 0
+    ran("train-hmm", "-q", "--tagged", treebank, *options)
     return path
 
 
 def test_tokens_are_split_where_their_tags_say_so(model):
-    done = run("tag", "-q", "-m", model, "--split-tokens", stdin=b"Il va du bois\n\nil boit\n")
-    assert done.returncode == 0, done.stderr
+    done = ran("tag", "-q", "-m", model, "--split-tokens", stdin=b"Il va du bois\n\nil boit\n")
     expected = [
         row(1, "Il", "PRON"), row(2, "va", "VERB"), row("3-4", "du"), row(3, "de", "ADP"), row(4, "le", "DET"),
         row(5, "bois", "NOUN"), "\n", "# text =\n", "\n", row(1, "il", "PRON"), row(2, "boit", "VERB"), "\n",
@@ -121,7 +120,7 @@ def test_words_that_others_have_split_stay(model, treebank):
 
 def test_taggers_of_words_do_not_split(treebank, tmp_path):
     options = ("--latent", 1, "--members", 1, "-o", tmp_path / "words")
-    assert run("train-hmm", "-q", "--tagged", treebank, *options).returncode == 0
+    ran("train-hmm", "-q", "--tagged", treebank, *options)
     fails(
         run("tag", "-m", tmp_path / "words", "--split-tokens"),
         "--split-tokens is for taggers of train-hmm --tokens surface",

@@ -5,7 +5,7 @@ import json
 import time
 from pathlib import Path
 
-from tests.cli.running import run
+from tests.cli.running import ran
 
 
 class Browser:
@@ -145,8 +145,7 @@ class Browser:
 def page_of(folder, *args):
     """Run ``aligntools view ARGS -o page.html`` and return the path."""
     path = folder / "page.html"
-    done = run("view", *args, "-o", path)
-    assert done.returncode == 0, done.stderr.decode()
+    ran("view", *args, "-o", path)
     return path
 
 

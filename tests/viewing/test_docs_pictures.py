@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.cli.running import run
+from tests.cli.running import ran
 from tests.places import ROOT, SAMPLES
 
 IMAGES = ROOT / "docs" / "images"
@@ -13,8 +13,7 @@ IMAGES = ROOT / "docs" / "images"
 
 def made(name, folder, *args):
     """Run ``view ARGS --svg NAME`` and return the picture, and the one in the docs."""
-    done = run("view", *args, "--svg", folder / name)
-    assert done.returncode == 0, done.stderr
+    ran("view", *args, "--svg", folder / name)
     return (folder / name).read_text(), (IMAGES / name).read_text()
 
 
@@ -48,8 +47,7 @@ def test_jumps(trained, tmp_path):
 
 def test_a_derivation(trained, tmp_path):
     def do(*args):
-        done = run(*args, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+        ran(*args, cwd=tmp_path)
 
     few = b"".join((SAMPLES / "de-en.de").read_bytes().splitlines(True)[:4])
     (tmp_path / "few.de").write_bytes(few)
