@@ -24,9 +24,10 @@ os.environ.setdefault("ALIGNTOOLS_NO_FSYNC", "1")  # the commands; what tests wr
 
 # no deadlines: the first example may wait for the compiler; a checkout that may only be read keeps no examples
 _KEPT = {} if os.access(ROOT, os.W_OK) else {"database": None}
-hypothesis.settings.register_profile("suite", deadline=None, max_examples=30, **_KEPT)
-hypothesis.settings.register_profile("all", deadline=None, max_examples=50, derandomize=True, database=None)
-hypothesis.settings.register_profile("slow", deadline=None, max_examples=300, **_KEPT)
+_USUAL = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.function_scoped_fixture]}
+hypothesis.settings.register_profile("suite", max_examples=30, **_USUAL, **_KEPT)
+hypothesis.settings.register_profile("all", max_examples=50, derandomize=True, database=None, **_USUAL)
+hypothesis.settings.register_profile("slow", max_examples=300, **_USUAL, **_KEPT)
 hypothesis.settings.load_profile("suite")
 
 #: Which tests compile the same kernels or read the same sources, by the beginnings of their paths; the first that fits.
@@ -162,3 +163,14 @@ def _no_encoder_unasked():
 def unasked_encoder(monkeypatch, _no_encoder_unasked):
     """Let an encoder that is installed take part as it does for users."""
     monkeypatch.setattr("aligntools.encoding.settings.installed", _no_encoder_unasked)
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write a file with the bytes given; return its path."""
+
+    def write(name, data):
+        (tmp_path / name).write_bytes(data)
+        return tmp_path / name
+
+    return write

@@ -12,15 +12,7 @@ from tests.sources import MODULES, TREES
 #: Names of modules that end as participles do and are nouns of the field.
 NOUNS = (
     *(
-        "decoding",
-        "drawing",
-        "learning",
-        "parsing",
-        "resampling",
-        "sampling",
-        "scoring",
-        "sorting",
-        "tagging",
+        *("decoding", "drawing", "learning", "parsing", "resampling", "sampling", "scoring", "sorting", "tagging"),
         "training",
     ),
     "tuning",

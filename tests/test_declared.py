@@ -95,90 +95,53 @@ def test_what_functions_take_is_documented():
         assert len(inspect.signature(function).parameters) <= 12
 
 
-@pytest.mark.parametrize("name", ["align", "mre-align"])
-def test_the_commands_have_the_options_that_are_declared(name):
-    """Each with the field's default and range; and no other option of that name."""
-    command = importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command
-    found = {parameter.name: parameter for parameter in command.params}
-    for kind in (AlignerSettings, Reading):
-        for field, one in declared(kind).items():
-            if one.option.group and not (name == "mre-align" and field in ("fast", "best", "sweeps", "subwords")):
-                if name == "mre-align" and field in ("view_agreement", "model_type"):
-                    continue
-                assert found[field].default == one.default, field
-                assert found[field].help.startswith(on_command_line.help_of(kind, field)), field
-
-
-@pytest.mark.parametrize(("name", "kinds"), [("align", [LinkWriting]), ("lexicon", [ShortlistSettings, TableWriting])])
-def test_the_commands_of_links_have_the_options_that_are_declared(name, kinds):
-    command = importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command
-    found = {parameter.name: parameter for parameter in command.params}
-    for kind in kinds:
-        for field, one in declared(kind).items():
-            assert found[field].default == one.default, field
-            assert found[field].help.startswith(on_command_line.help_of(kind, field)), field
-
-
-#: Commands of translation, with the classes of which they have every option that has a group.
-TRANSLATION = {
-    "train-lm": (at.LanguageModelSettings, at.Splitting, at.Run),
-    "eval-lm": (at.Splitting, at.Loading),
-    "extract-grammar": (at.ExtractionSettings, at.PairReading, at.Run),
-    "translate": (at.DecoderSettings, at.LatticeSettings, at.TranslationLists, at.Run),
-    "imputed-risk": (at.DecoderSettings, at.TuningSettings, at.ImputationSettings, at.Splitting, at.Loading),
-    "filter-grammar": (at.GrammarFilter, at.Splitting, at.Loading),
-}
-
-
-@pytest.mark.parametrize("name", TRANSLATION)
-def test_the_commands_of_translation_have_the_options_that_are_declared(name):
-    command = importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command
-    found = {parameter.name: parameter for parameter in command.params}
-    for kind in TRANSLATION[name]:
-        for field, one in declared(kind).items():
-            if one.option.group and not (name == "translate" and field == "max_memory"):
-                same = found[field].default == one.default and found[field].help.startswith(
-                    on_command_line.help_of(kind, field)
-                )
-                assert same or field in ("threads", "max_memory", "arc_weights"), field  # said otherwise here
-
-
-#: Commands of annotation, the same, and what each says otherwise (a default or help for its use) or does not have.
-ANNOTATION = {
-    "tag": ((at.TagDecisions, at.TagWriting, at.TagLists, at.Loading, RawReading), {"keep"}),
+#: The classes of which commands have every option that has a group; and what each says otherwise (a default or help
+#: for its use) or does not have.
+COMMANDS = {
+    "align": ((AlignerSettings, Reading, LinkWriting), ""),
+    "mre-align": ((AlignerSettings, Reading), "fast best sweeps subwords view_agreement model_type"),
+    "lexicon": ((ShortlistSettings, TableWriting), ""),
+    "train-lm": ((at.LanguageModelSettings, at.Splitting, at.Run), "threads max_memory"),
+    "eval-lm": ((at.Splitting, at.Loading), ""),
+    "extract-grammar": ((at.ExtractionSettings, at.PairReading, at.Run), "threads max_memory"),
+    "translate": (
+        (at.DecoderSettings, at.LatticeSettings, at.TranslationLists, at.Run),
+        "threads max_memory arc_weights",
+    ),
+    "imputed-risk": (
+        (at.DecoderSettings, at.TuningSettings, at.ImputationSettings, at.Splitting, at.Loading),
+        "threads max_memory",
+    ),
+    "filter-grammar": ((at.GrammarFilter, at.Splitting, at.Loading), ""),
+    "tag": ((at.TagDecisions, at.TagWriting, at.TagLists, at.Loading, RawReading), "keep"),
     "train-hmm": (
         (at.TaggerSettings, at.InductionSettings, at.TagReading, at.WordReading),
-        {"estimator", "iterations", "mre_iterations", "split"},
+        "estimator iterations mre_iterations split",
     ),
-    "train-tagger": (
-        (at.TaggerSettings, at.InductionSettings, at.TagReading),
-        {"estimator", "iterations", "mre_iterations"},
-    ),
+    "train-tagger": ((at.TaggerSettings, at.InductionSettings, at.TagReading), "estimator iterations mre_iterations"),
     "parse": (
         (at.ParserDecisions, at.ParserReading, at.GrammarDecisions, at.TreeLists, at.Loading),
-        {"max_length", "format"},
+        "max_length format",
     ),
-    "train-parser": (
-        (at.ParserSettings, at.InducedParserSettings),
-        {"min_length", "max_length", "iterations", "tolerance"},
-    ),
-    "transfer-parse": ((at.TransferSettings, at.LinkReading, at.Loading), set()),
-    "project": ((at.ProjectionSettings, at.LinkReading, at.Splitting), {"columns"}),
-    "eval-tags": ((at.TagScoring,), set()),
-    "eval-uas": ((at.TreeScoring,), set()),
-    "train-grammar": ((at.GrammarSettings, at.InducedGrammarSettings), {"iterations"}),
-    "eval-brackets": ((at.BracketScoring,), set()),
+    "train-parser": ((at.ParserSettings, at.InducedParserSettings), "min_length max_length iterations tolerance"),
+    "transfer-parse": ((at.TransferSettings, at.LinkReading, at.Loading), ""),
+    "project": ((at.ProjectionSettings, at.LinkReading, at.Splitting), "columns"),
+    "eval-tags": ((at.TagScoring,), ""),
+    "eval-uas": ((at.TreeScoring,), ""),
+    "train-grammar": ((at.GrammarSettings, at.InducedGrammarSettings), "iterations"),
+    "eval-brackets": ((at.BracketScoring,), ""),
 }
 
 
-@pytest.mark.parametrize("name", ANNOTATION)
-def test_the_commands_of_annotation_have_the_options_that_are_declared(name):
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_commands_have_the_options_that_are_declared(name):
+    """Each with the field's default and range."""
     command = importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command
     found = {parameter.name: parameter for parameter in command.params}
-    kinds, otherwise = ANNOTATION[name]
+    kinds, otherwise = COMMANDS[name]
     for kind in kinds:
         for field, one in declared(kind).items():
-            if one.option.group and field not in otherwise:
+            if one.option.group and field not in otherwise.split():
                 assert found[field].default == one.default, field
                 assert found[field].help.startswith(on_command_line.help_of(kind, field)), field
 
@@ -222,15 +185,12 @@ def test_messages_name_fields_as_python_and_the_command_line_have_them():
     assert as_flag("tension", "3") == "--set tension=3"
 
 
-def test_names_of_earlier_versions_are_names_of_fields():
+def test_old_and_earlier_names():
     kinds = {kind.__name__: kind for kind in keywords.classes().values()}
     for name, table in declarations.FIELDS.items():
         fields = {field.name for field in dataclasses.fields(kinds[name])}
         assert {now.removeprefix("not ").partition("=")[0] for now in table.values()} <= fields
         assert not set(table) & fields
-
-
-def test_old_names_are_read_as_keywords_options_and_headers():
     given = Given("f", {"viterbi": True, "joint": False})
     assert given.take(TagDecisions).decode == "viterbi"
     assert given.take(AlignerSettings).agreement is False

@@ -97,12 +97,9 @@ def test_the_example_runs(name, checkout, tmp_path):
 # What README and docs run
 
 
-def test_the_reader_of_shell_blocks():
+def test_the_shell_and_its_reader(tmp_path):
     text = "```sh\n$ a b\nout 1\nout 2\n$ c\n\n$ d \\\n  e\n```\n```\n$ no\n```\n```sh\n$ f\n```\n"
     assert list(sessions(text)) == [("a b", ["out 1", "out 2"]), ("c", []), ("d e", []), ("f", [])]
-
-
-def test_the_shell_keeps_its_folder_and_says_each_status(tmp_path):
     said = shell(["mkdir a", "cd a; pwd", "pwd; false | cat", "echo x >&2"], tmp_path, tmp_path / "said")
     assert [(status, out.decode()) for status, out, _ in said] == [
         (0, ""), (0, f"{tmp_path}/a\n"), (1, f"{tmp_path}/a\n"), (0, ""),
@@ -176,7 +173,7 @@ def test_the_docs_build_without_a_warning(tmp_path):
 # What README and docs say
 
 
-def test_the_readme_and_the_docs_know_every_command_and_no_others():
+def test_what_the_readme_and_the_docs_know():
     for page in (README, DOCS / "reference" / "commands.md"):
         for name in COMMANDS:
             assert f"`{name}`" in text_of(page), f"{title(page)} does not mention {name}"
@@ -185,6 +182,18 @@ def test_the_readme_and_the_docs_know_every_command_and_no_others():
             r"(?<![/\w-])aligntools ([a-z][a-z-]+)", "\n".join(c for c, _ in sessions(text_of(page)))
         ):
             assert name in COMMANDS, f"{title(page)} shows aligntools {name}, which there is not"
+    shown = blocks(text_of(README), "")
+    first = (ROOT / "data" / "samples" / "de-en.txt").read_text(encoding="utf-8").splitlines()[:3]
+    assert shown[0].splitlines() == first
+    [links] = [lines for c, lines in sessions(text_of(README)) if "align -q -i data/samples/de-en.txt | head -3" in c]
+    assert len(links) == 3
+    text = text_of(DOCS / "reference" / "api.md")
+    documented = set(re.findall(r"^\.\. auto\w+:: (\w+)$", text, re.MULTILINE))
+    assert documented | {"__version__"} == set(aligntools.__all__)
+    versions = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    released = [version for version in versions if version != "Unreleased"]
+    assert versions.index(released[0]) <= 1
+    assert released[0].split()[0] == aligntools.__version__
 
 
 def options_of(name):
@@ -221,14 +230,6 @@ def test_old_spellings_are_listed_and_work():
     for name in COMMANDS:
         missing = options_of(name)[1] - listed.get(name, set())
         assert not missing, f"docs/moving.md: {name} {missing}"
-
-
-def test_the_three_pairs_at_the_top_are_the_samples_first():
-    shown = blocks(text_of(README), "")
-    first = (ROOT / "data" / "samples" / "de-en.txt").read_text(encoding="utf-8").splitlines()[:3]
-    assert shown[0].splitlines() == first
-    [links] = [lines for c, lines in sessions(text_of(README)) if "align -q -i data/samples/de-en.txt | head -3" in c]
-    assert len(links) == 3
 
 
 @pytest.mark.parametrize("page", pages(lambda text: True))
@@ -276,11 +277,15 @@ def exists(name):
     return False
 
 
-def test_the_finder_of_names():
+def test_readers_of_names_and_figures():
     assert exists("aligntools.ground.parallel.Pool.map")
     assert exists("aligntools.cli")
     assert not exists("aligntools.ground.parallel.Pol")
     assert not exists("aligntools.round")
+    assert numbers("took 1,234.5 s, `--n 7`, -3 and 2-way, 99.") == [(1234.5, 1), (3, 0), (99, 0)]
+    assert list(claims('a 1\n\nSections: "X", "Y".\nb 2\n\n(sections "Z".)\n## c 3\n')) == [
+        ("a 1\n\n", ["X", "Y"]), (".\nb 2\n\n(", ["Z"]),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("page", pages(lambda text: "`aligntools." in text))
@@ -311,12 +316,6 @@ def test_the_code_of_an_equation_stands_below_it(page):
     assert [eq for eq, after in found if not any("*In the code*" in block for block in after[:5])] == []
 
 
-def test_the_reference_has_every_public_name():
-    text = text_of(DOCS / "reference" / "api.md")
-    documented = set(re.findall(r"^\.\. auto\w+:: (\w+)$", text, re.MULTILINE))
-    assert documented | {"__version__"} == set(aligntools.__all__)
-
-
 def results():
     """Return what was measured, and what studies found, by section, and by section within a section."""
     text = "".join((ROOT / folder / "RESULTS.md").read_text(encoding="utf-8") for folder in ("bench", "studies"))
@@ -325,13 +324,6 @@ def results():
         parts = re.split(rf"^{marks} (.*)$", text, flags=re.MULTILINE)
         found |= dict(zip(parts[1::2], parts[2::2], strict=True))
     return found
-
-
-def test_the_reader_of_figures():
-    assert numbers("took 1,234.5 s, `--n 7`, -3 and 2-way, 99.") == [(1234.5, 1), (3, 0), (99, 0)]
-    assert list(claims('a 1\n\nSections: "X", "Y".\nb 2\n\n(sections "Z".)\n## c 3\n')) == [
-        ("a 1\n\n", ["X", "Y"]), (".\nb 2\n\n(", ["Z"]),
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("page", "least"), [("README.md", 20), ("docs/cost.md", 50), ("docs/papers.md", 50)])
@@ -381,13 +373,6 @@ def test_the_readme_names_the_commits_that_its_figures_are_of():
         own = [re.findall(r"^\d{4}-\d\d-\d\d, commit (\w+)", measured[x], re.MULTILINE) for x in
                re.findall(r'"([^"]+)"', sections)]  # fmt: skip
         assert re.findall(r"`(\w+)`", commits) == list(dict.fromkeys(commit for found in own for commit in found))
-
-
-def test_the_change_log_begins_with_this_version():
-    versions = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
-    released = [version for version in versions if version != "Unreleased"]
-    assert versions.index(released[0]) <= 1
-    assert released[0].split()[0] == aligntools.__version__
 
 
 #: Turns of phrase that are out of use, or leave readers guessing.

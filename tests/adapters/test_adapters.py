@@ -22,7 +22,7 @@ def model(tmp_path_factory):
     return folder
 
 
-def test_systran_align_with_a_model(model):
+def test_systran_align(model, tmp_path):
     aligner = systran_align.Aligner(str(model / "forward"), str(model / "backward"))
     found, blank = aligner.align_batch([PAIR[0], []], [PAIR[1], ["?"]])
     expected = at.Aligner.load(model / "forward").align(*PAIR)
@@ -31,9 +31,6 @@ def test_systran_align_with_a_model(model):
     assert found["forward_log_prob"] < 0
     assert blank["alignments"] == []
     assert aligner.align(*PAIR) == found
-
-
-def test_systran_align_with_fast_aligns_tables(tmp_path):
     for name, flags in (("f", []), ("r", ["-r"])):
         ran("-i", TEXT, "-dov", "-p", tmp_path / name, *flags, script="fast_align")
     found = systran_align.Aligner(tmp_path / "f", tmp_path / "r").align(*PAIR)

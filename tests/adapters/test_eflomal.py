@@ -58,7 +58,7 @@ def test_arguments_are_those_of_eflomal():
     assert eflomal.Aligner(2, 1, (5, 5, 0), 1, 0.5).n_iterations == (5, 5, 0)
 
 
-def test_links_are_those_of_align_in_eflomals_order(sample):
+def test_links_and_scores(sample):
     found = at.align(at.read_bitext(SAMPLES / "de-en.txt"))
     forward, reverse, *_ = sample
     assert [{*line.split()} for line in forward] == [{f"{i}-{j}" for i, j in a.forward} for a in found]
@@ -66,9 +66,6 @@ def test_links_are_those_of_align_in_eflomals_order(sample):
     for lines, column in ((forward, 1), (reverse, 0)):
         chosen = [[int(link.split("-")[column]) for link in line.split()] for line in lines]
         assert all(row == sorted(set(row)) for row in chosen)
-
-
-def test_scores_are_costs_of_all_models(sample):
     text = at.read_bitext(SAMPLES / "de-en.txt")
     found = at.align(text)
     costs = at.link_costs(text, found.forward_table, found.reverse_table)
@@ -109,7 +106,7 @@ def test_what_generators_raise_comes_through(tmp_path):
         eflomal.Aligner().align(none(), none(), str(tmp_path / "f"))
 
 
-def test_files_that_are_there_are_written_in_place_and_new_ones_appear_whole(tmp_path):
+def test_files_are_written_in_place_or_whole_and_texts_stay(tmp_path):
     there, new = tmp_path / "there", tmp_path / "new"
     there.write_text("older and longer\n" * 1000)
     number = there.stat().st_ino
@@ -117,9 +114,6 @@ def test_files_that_are_there_are_written_in_place_and_new_ones_appear_whole(tmp
     assert there.stat().st_ino == number
     assert len(there.read_text().splitlines()) == len(new.read_text().splitlines()) == 30
     assert sorted(p.name for p in tmp_path.iterdir()) == ["new", "there"]
-
-
-def test_texts_are_not_written_over(tmp_path):
     text, numbers = tmp_path / "text", tmp_path / "numbers"
     text.write_text("a b\n")
     with open(text) as source, pytest.raises(ValueError, match="text is the file that is read as src_input"):
@@ -130,29 +124,27 @@ def test_texts_are_not_written_over(tmp_path):
     assert (text.read_text(), numbers.read_text()) == ("a b\n", "1 2\n2 0 1\n")
 
 
-def test_words_are_what_python_splits():
+def test_words_lines_and_texts_that_are_odd(tmp_path):
     """A no-break space parts words for eflomal's callers, and so positions count."""
     source = ["a\u00a0b c"] * 5
     forward, *_ = aligned(source, ["a b c"] * 5)
     assert forward == ["0-0 1-1 2-2"] * 5
-
-
-def test_lines_that_cannot_be_aligned_are_blank():
     source = ["\ufeffdas haus", "", "x " * 2001, "das haus", "a \udc80", "das ||| haus"]
     target = ["the house", "y", "y", "", "a", "the ||| house"]
     found = aligned(source, target)
     assert [[bool(line) for line in lines] for lines in found[:2]] == [[True, False, False, False, False, True]] * 2
     assert [line == "-0" for line in found[2]] == [False, True, True, True, True, False]
     assert found[0][5] == "0-0 1-1 2-2"
-
-
-def test_few_and_no_lines(tmp_path):
     assert aligned([], []) == [[], [], [], []]
     assert aligned(["ja"], ["yes"])[:2] == [["0-0"], ["0-0"]]
     assert len(aligned(["", ""], ["", "x"])[2]) == 2
     for sides in (["a"], []), ([], ["a"]), (["a", "b"], ["c"]):
         with pytest.raises(ValueError, match="Mismatched file sizes"):
             eflomal.Aligner().align(*sides, str(tmp_path / "f"))
+    cut = [" ".join(word[:2] for word in line.lower().split()) for line in SMALL[0]]
+    assert aligned(*SMALL, source_prefix_len=2) == aligned(cut, SMALL[1])
+    cut = [" ".join(word[-2:] for word in line.lower().split()) for line in SMALL[1]]
+    assert aligned(*SMALL, target_suffix_len=2) == aligned(SMALL[0], cut)
 
 
 PRIORS = ["LEX\tbuch\tbook\t50\n", "LEX\tdas\tthe\t50\n"]
@@ -174,13 +166,18 @@ def test_priors_move_links_and_scores(tmp_path):
     assert (tmp_path / "f").read_text() == given[0][0] + "\n"
 
 
-def test_repeated_words_are_told_apart_by_jumps_of_priors():
+def test_models_and_priors_change_links():
     """As OpusFilter's tests have it: six sentences of one word, repeated, with priors of fifty."""
     priors = ["LEX\t.\t.\t50", "LEX\tab\tab\t275", "HMMF\t1\t375", "HMMR\t1\t375"]
     source = [f"{'ab ' * n}." for n in range(1, 6)]
     found = aligned([*source, f"{'ab ' * 6}."], [*source, "ab"], priors_input=priors)
     diagonal = [" ".join(f"{k}-{k}" for k in range(n + 1)) for n in range(1, 6)]
     assert (found[0][:5], found[1][:5]) == (diagonal, diagonal)
+    kinds = [aligned(*SMALL, model=model)[0] for model in (1, 2, 3)]
+    assert len({tuple(lines) for lines in kinds}) == 3
+    links = [sum(len(line.split()) for line in aligned(*SMALL, null_prior=x)[0]) for x in (0.01, 0.2, 0.9)]
+    assert links[0] > links[2]
+    assert links[1] == sum(len(line.split()) for line in kinds[2])
 
 
 @pytest.mark.parametrize("line", ["LEX\ta", "HMMF\tx\t1", "LEX\ta\tb\t-1"])
@@ -202,21 +199,6 @@ def test_models_that_there_are_not_are_refused(options):
         aligned(*SMALL, **options)
 
 
-def test_models_and_null_priors_change_links():
-    kinds = [aligned(*SMALL, model=model)[0] for model in (1, 2, 3)]
-    assert len({tuple(lines) for lines in kinds}) == 3
-    links = [sum(len(line.split()) for line in aligned(*SMALL, null_prior=x)[0]) for x in (0.01, 0.2, 0.9)]
-    assert links[0] > links[2]
-    assert links[1] == sum(len(line.split()) for line in kinds[2])
-
-
-def test_words_are_cut(tmp_path):
-    cut = [" ".join(word[:2] for word in line.lower().split()) for line in SMALL[0]]
-    assert aligned(*SMALL, source_prefix_len=2) == aligned(cut, SMALL[1])
-    cut = [" ".join(word[-2:] for word in line.lower().split()) for line in SMALL[1]]
-    assert aligned(*SMALL, target_suffix_len=2) == aligned(SMALL[0], cut)
-
-
 def test_texts_are_read_and_written_in_numbers():
     with tempfile.NamedTemporaryFile("w+b") as file:
         sentences, index = eflomal.read_text(["Das Haus\n", "das Buch", "", "x " * 1024], True, 0, 0)
@@ -233,21 +215,11 @@ def test_texts_are_read_and_written_in_numbers():
     assert out.getvalue() == b"1 2\n2 1 0\n"
 
 
-def test_an_index_of_a_text():
+def test_numbered_texts(tmp_path, sample):
     with tempfile.NamedTemporaryFile("w+b") as file:
         index, n, size = eflomal.to_eflomal_text_file(["ein Haus", "ein Buch"], file, 3)
     assert (n, size, len(index)) == (2, 3, 3)
     assert [index[w] for w in ("ein", "HAUSTÜR", "weg")] == [1, 2, None]
-
-
-def numbered(folder, source, target, priors=None):
-    """Write a text as the eflomal program reads it; return the names."""
-    with open(folder / "s", "wb") as s, open(folder / "t", "wb") as t, open(folder / "p", "w") as p:
-        eflomal.Aligner().prepare_files(source, s, target, t, priors, p)
-    return str(folder / "s"), str(folder / "t")
-
-
-def test_numbered_texts_give_the_same_links_as_lines(tmp_path, sample):
     names = numbered(tmp_path, SOURCE, TARGET)
     eflomal.align(*names, str(tmp_path / "f"), str(tmp_path / "r"), str(tmp_path / "jumps"), n_samplers=3)
     assert (tmp_path / "f").read_text().splitlines() == sample[0]
@@ -255,9 +227,6 @@ def test_numbered_texts_give_the_same_links_as_lines(tmp_path, sample):
     jumps = list(map(int, (tmp_path / "jumps").read_text().split()))
     assert (jumps[0], len(jumps)) == (2048, 2049)
     assert max(range(2048), key=jumps[1:].__getitem__) == 1024 + 1  # to the next word
-
-
-def test_numbers_alone_are_aligned_by_how_they_occur_together(tmp_path):
     names = numbered(tmp_path, SOURCE, TARGET)
     for name in names:
         text = Path(name).read_text()
@@ -266,6 +235,13 @@ def test_numbers_alone_are_aligned_by_how_they_occur_together(tmp_path):
     links = (tmp_path / "f").read_text().splitlines()
     assert len(links) == len(SOURCE)
     assert sum(bool(line) for line in links) > 200
+
+
+def numbered(folder, source, target, priors=None):
+    """Write a text as the eflomal program reads it; return the names."""
+    with open(folder / "s", "wb") as s, open(folder / "t", "wb") as t, open(folder / "p", "w") as p:
+        eflomal.Aligner().prepare_files(source, s, target, t, priors, p)
+    return str(folder / "s"), str(folder / "t")
 
 
 @pytest.mark.parametrize(

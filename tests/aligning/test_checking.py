@@ -28,16 +28,12 @@ def test_the_best_span_has_the_highest_sum(scores):
     assert max((span.score for span in maximal_spans(scores)), default=0) == max([0, *sums])
 
 
-def test_the_tables_are_distributions_and_tell_what_is_missing():
+def test_tables_places_and_links():
     assert OMITTED.sum() == pytest.approx(1)
     assert USUAL.sum(axis=1) == pytest.approx(np.ones(len(USUAL)), abs=2e-3)
     odds = log_odds(np.array([0.0, 1.0, 1.0]), np.array([0.01, 0.01, 0.9]))
     assert odds[0] < 0 < odds[1]  # linked; a word without a link that usually has one
     assert odds[2] < odds[1] / 10  # one that often has none
-
-
-def test_a_place_does_not_make_itself_usual():
-    """The rate of a word is that of its other places, smoothed by its class."""
     types, classes = np.array([0, 0, 0, 1]), np.array([4, 9])
     rates = usual_rates(types, np.array([1.0, 0.0, 0.5, 1.0]), classes)
     fixed = RATE_OF_CLASS.ravel()[4]
@@ -101,7 +97,7 @@ def test_numbers_are_compared_by_value(source, target, found):
     assert different_numbers(source, target) == found
 
 
-def test_a_longer_side_and_a_span_make_a_score_and_a_facing_span_lowers_it():
+def test_lengths_and_spans():
     words, usual = list("abcdef"), Lengths(0.0, 0.3)
     none, some = np.full(6, -1.0), np.array([-1, 3, 3, 3, -1, -1.0])
     plain, one, both = (judge((words, words[::-1]), odds, usual) for odds in ((none, none), (none, some), (some, some)))
@@ -113,9 +109,6 @@ def test_a_longer_side_and_a_span_make_a_score_and_a_facing_span_lowers_it():
     assert again.score > plain.score + 8
     assert [span[:2] for span in again.repeated] == [(6, 9)]
     assert judge_alone((words, [])).score == BLANK + 6 * MOST
-
-
-def test_few_pairs_are_as_long_as_the_model_says():
     lengths = np.array([[2, 0, 4], [4, 3, 8]])
     assert Lengths.of(lengths, 1.5).middle == pytest.approx(np.log(1.5))
     assert Lengths.of(np.repeat(lengths, 30, axis=1), 1.5).middle == pytest.approx(np.log(2))

@@ -79,16 +79,13 @@ def test_costs_are_the_naive_ones(rows, model, with_priors):
     assert [math.copysign(1, x) < 0 and x == 0 for x in found[0]] == blank
 
 
-def test_words_with_two_links_are_refused():
+def test_words_with_two_links_and_words_of_priors():
     text = at.read_bitext(["a b"], ["c d"])
     with pytest.raises(at.UsageProblem, match="two links"):
         at.link_costs(text, Links.from_lists([[(0, 0), (1, 0)]]), None)
     with pytest.raises(at.UsageProblem, match="model"):
         at.link_costs(text, None, None, model=4)
     assert np.isnan(at.link_costs(text, None, None)).all()
-
-
-def test_words_of_priors_are_taken_in_the_case_of_the_text():
     text = at.read_bitext(["Das Haus"], ["the house"], case_sensitive=True)
     links = Links.from_lists([[(0, 0), (1, 1)]])
     priors = priors_of(lexical=[("Haus", "house", 100)])

@@ -22,7 +22,7 @@ def test_the_prior_is_the_papers(m, n, tension):
         assert found == pytest.approx(0.9 * np.array(weights) / sum(weights), rel=1e-9)
 
 
-def test_the_climb_is_the_papers_where_both_sides_are_as_long():
+def test_the_climb():
     """And every word linked: then the two differences from the paper make none."""
     shapes, counts = np.array([[4, 4], [9, 9]]), np.array([3, 2])
     expected = -0.1 * float((shapes[:, 1] * counts).sum())
@@ -30,10 +30,6 @@ def test_the_climb_is_the_papers_where_both_sides_are_as_long():
     assert new == pytest.approx(tension_step(4.0, expected, 30, shapes, counts), rel=1e-9)
     assert steps[0][1] == 4.0
     assert len(steps) == 8
-
-
-def test_the_climb_is_fast_aligns():
-    """A normalizer with the lengths exchanged, which the real program's figures show; see tests/data/fast_align."""
     shapes, counts = np.array([[2, 5], [6, 3]]), np.array([1, 1])
     new, steps = diagonal_series.climb_as_fast_align(4.0, -0.05 * 8, shapes, counts)
     slow = 0.0

@@ -30,12 +30,25 @@ def table_and_counts(seed):
     return table, rng.gamma(0.5, 2, len(counts)).astype(np.float32), rng.gamma(0.5, 2, len(counts)).astype(np.float32)
 
 
-def test_exp_digamma_is_scipys():
+def test_digammas_and_ratios():
     x = np.concatenate([np.logspace(-1.8, 7, 2000), np.linspace(0.02, 12, 1999)])
     close(exp_digamma(x), np.exp(digamma(x)), 1e-9, 0)
     tiny = np.array([1e-3, 1e-5, 1e-30])
     assert exp_digamma(tiny).tolist() == [1e-30] * 3  # the floor of a table's value
     assert exp_digamma(2.0).shape == (1,)
+    table, f, r = table_and_counts(2)
+    lexicon = lexicon_from_counts(table, f, r, np.zeros(4), 0.2, False)
+    rows = np.repeat(np.arange(table.n_source), np.diff(table.ptr))
+    close(lexicon.forward * lexicon.s_inverse[rows], f / table.row_sums(f)[rows])
+    close(lexicon.reverse * lexicon.t_inverse[table.ids], r / table.column_sums(r)[table.ids])
+    close(np.bincount(rows, lexicon.forward * lexicon.s_inverse[rows])[1:], 1.0)
+    assert 0 < lexicon.default < 1e-6
+    table, f, r = table_and_counts(3)
+    f[:] = 0
+    lexicon = lexicon_from_counts(table, f, r, np.zeros(4), 1e-3, True)
+    assert lexicon.forward.min() > 0
+    assert lexicon.default > 0
+    assert np.isfinite(lexicon.s_inverse).all()
 
 
 @pytest.mark.parametrize("threads", [0, 3])
@@ -63,25 +76,6 @@ def test_variational_bayes(joint, threads):
     assert np.isfinite(lexicon.s_inverse).all()
     assert np.isfinite(lexicon.t_inverse).all()
     assert (len(lexicon.s_inverse), len(lexicon.t_inverse)) == (WORDS[0] + 1, WORDS[1] + 1)
-
-
-def test_maximum_likelihood():
-    table, f, r = table_and_counts(2)
-    lexicon = lexicon_from_counts(table, f, r, np.zeros(4), 0.2, False)
-    rows = np.repeat(np.arange(table.n_source), np.diff(table.ptr))
-    close(lexicon.forward * lexicon.s_inverse[rows], f / table.row_sums(f)[rows])
-    close(lexicon.reverse * lexicon.t_inverse[table.ids], r / table.column_sums(r)[table.ids])
-    close(np.bincount(rows, lexicon.forward * lexicon.s_inverse[rows])[1:], 1.0)
-    assert 0 < lexicon.default < 1e-6
-
-
-def test_a_small_prior_leaves_values_positive():
-    table, f, r = table_and_counts(3)
-    f[:] = 0
-    lexicon = lexicon_from_counts(table, f, r, np.zeros(4), 1e-3, True)
-    assert lexicon.forward.min() > 0
-    assert lexicon.default > 0
-    assert np.isfinite(lexicon.s_inverse).all()
 
 
 def test_the_prior_of_look_alikes_is_their_share_of_links():
@@ -141,17 +135,11 @@ def test_words_under_null(variational):
     assert np.isfinite(null_from_counts(np.zeros(4), 0.1, False)).all()
 
 
-def test_a_lexicon_that_knows_nothing():
+def test_first_jumps_and_taps():
     table, *_ = table_and_counts(4)
     lexicon = uniform_lexicon(table)
     close(lexicon.forward * lexicon.s_inverse[0], 1 / WORDS[1])
     close(lexicon.reverse * lexicon.t_inverse[0], 1 / WORDS[0])
-
-
-# Jumps
-
-
-def test_the_first_jumps_prefer_the_next_word():
     jumps = initial_jumps()
     assert jumps.dtype == np.float32
     assert (jumps[0] == jumps[1]).all()
@@ -160,9 +148,6 @@ def test_the_first_jumps_prefer_the_next_word():
     assert jumps[0, kj.FIRST : kj.FIRST_TAIL].argmax() == 0
     assert (np.delete(jumps, 2 * kj.WINDOW + 1, axis=1) > 0).all()
     assert not jumps[:, 2 * kj.WINDOW + 1].any()
-
-
-def test_taps_are_what_a_jump_has_beyond_the_tail():
     rng = np.random.default_rng(0)
     jumps = rng.random((2, kj.JUMP_SIZE)).astype(np.float32)
     forward, backward = jump_taps(jumps)
@@ -172,6 +157,9 @@ def test_taps_are_what_a_jump_has_beyond_the_tail():
         close(backward[:, d + w], jumps[:, -d + w] - jumps[:, kj.TAIL])
     assert not forward[:, 2 * w + 1 :].any()
     assert not backward[:, 2 * w + 1 :].any()
+
+
+# Jumps
 
 
 def expected_counts(w):

@@ -387,10 +387,16 @@ def test_kinds_stand_beside_each_other(text, sources, tmp_path):
             assert len(lines(some.align_batch(*text))) == 40
 
 
-def test_priors_of_several_kinds_add(text, sources):
+def test_priors_and_tables_of_several_kinds(text, sources, tmp_path):
     known = at.train_aligner(*text, fast=True, equal_length=True, first_letter=3.0).known
     alphas = [one.priors.lexical.alphas.sum() for one in known.said.values()]
     assert known.priors.lexical.alphas.sum() == pytest.approx(sum(alphas))
+    at.train_contrastive_aligner(*text, encoder=True).save_weights(tmp_path / "w")
+    whole = json.loads((tmp_path / "w").read_text())
+    for broken in ({"encoder": {"name": "x"}}, {"encoder": 3}, {"lengths": {"name": "x", "checksum": "y"}}):
+        (tmp_path / "w").write_text(json.dumps(whole | broken))
+        with pytest.raises(at.DataError, match="have a name, a checksum, and a list of its own"):
+            at.ContrastiveAligner.load(tmp_path / "w", at.train_aligner(*text, fast=True))
 
 
 def test_options_of_training_are_not_of_applying(text, tmp_path):
@@ -419,15 +425,6 @@ def test_a_header_of_a_kind_that_is_gone_is_kept(text, tmp_path):
 def test_names_that_headers_have_already(name):
     with pytest.raises(ValueError, match=f"headers have '{name}' already"):
         evidence.register(replace(equal_length.FIRST_LETTER, name=name))
-
-
-def test_weights_that_ask_have_a_table_each(text, tmp_path, sources):
-    at.train_contrastive_aligner(*text, encoder=True).save_weights(tmp_path / "w")
-    whole = json.loads((tmp_path / "w").read_text())
-    for broken in ({"encoder": {"name": "x"}}, {"encoder": 3}, {"lengths": {"name": "x", "checksum": "y"}}):
-        (tmp_path / "w").write_text(json.dumps(whole | broken))
-        with pytest.raises(at.DataError, match="have a name, a checksum, and a list of its own"):
-            at.ContrastiveAligner.load(tmp_path / "w", at.train_aligner(*text, fast=True))
 
 
 # Kinds with ways of their own: what their declarations say is so

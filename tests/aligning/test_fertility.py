@@ -101,21 +101,18 @@ def test_candidates_are_the_likely_positions_that_the_table_knows(seed, forward)
     assert kinds >= {"unknown", "none", "sampled"}
 
 
-def test_equal_candidates_come_in_order():
+def test_equal_candidates_and_words_with_jumps_of_their_own(monkeypatch):
     w = world(0, [(12, 1)], words=(20, 3))
     found = find(w, [np.full((12, 1), 0.08, np.float32)], True)
     assert found.positions[0].tolist() == list(range(kc.CANDIDATES))
     assert found.state[0] == 0
-
-
-# Jumps
-
-
-def test_the_words_with_most_links_have_jumps_of_their_own(monkeypatch):
     monkeypatch.setattr(sampling, "JUMP_WORDS", 3)
     assert sampling.most_linked(np.array([0.0, 2.0, 5.0, 1.0, 2.0, 2.0])).tolist() == [3, 1, 0, 3, 2, 3, 3]
     assert sampling.most_linked(np.array([1.0, 2.0])).tolist() == [1, 0, 2]
     assert sampling.most_linked(np.zeros(0)).tolist() == [0]
+
+
+# Jumps
 
 
 def test_a_row_with_few_jumps_has_those_of_all_words():

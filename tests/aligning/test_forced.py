@@ -56,14 +56,11 @@ def test_equals_enumeration(values, conditioning, observed, tension, p_null, use
             assert min(i, wanted) < 0 or one == other or tension is not None
 
 
-def test_null_wins_where_it_is_as_good_and_the_first_of_equals():
+def test_ties_and_no_probability():
     even = table_of([0.25] * 12)
     assert TableAligner(even).align([b"a", b"b"], [b"c"])[0].tolist() == [-1]
     assert TableAligner(even, use_null=False).align([b"a", b"b"], [b"c"])[0].tolist() == [0]
     assert TableAligner(even, tension=4.0).align([b"a", b"b"], [b"c", b"c"])[0].tolist() == [0, 1]
-
-
-def test_a_score_without_any_probability_is_no_error():
     nothing = TTable({}, {}, np.empty(0, np.int64), np.empty(0))
     path, total = TableAligner(nothing).align([b"a"], [b"b"])
     assert path.tolist() == [-1]

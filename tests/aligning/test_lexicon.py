@@ -66,16 +66,13 @@ def test_rows_sum_to_one(tmp_path_factory, corpus):
     assert sums[np.unique(counted.target)] == pytest.approx(1)
 
 
-def test_shortlist_keeps_the_best_without_null(tmp_path):
+def test_shortlists_and_links_out_of_range(tmp_path):
     rows = [(list("xxxxxy"), list("cbbade"))]
     counted = load(tmp_path, rows, [[(0, 0), (1, 1), (2, 2), (3, 3)]])
     # x: twice b, once c and a, once NULL; y: NULL only
     expected = b"b x 0.40000000\na x 0.20000000\n"
     assert b"".join(counted.shortlist(2).lines()) == expected
     assert b"".join(counted.shortlist(9).lines()) == expected + b"c x 0.20000000\n"
-
-
-def test_links_out_of_range_are_found(tmp_path):
     for name in "fe":
         (tmp_path / name).write_text("a b\nc\n")
     bitext = read_bitext(str(tmp_path / "f"), str(tmp_path / "e"))

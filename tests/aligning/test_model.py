@@ -176,10 +176,8 @@ def test_case_and_unknown_words_do_not_depend_on_the_block(models, tmp_path, nam
     model = models[name]
     lines = [
         "Der Zug fährt um acht Uhr ab . ||| The train leaves at eight o'clock .",
-        "Der Flugzeugträger fährt 77 Uhr ab ||| The aircraftcarrier leaves 77 o'clock",
-        "",
-        "Flugzeugträger Unbekannt Der ||| unknown The aircraftcarrier",
-        "77 neue Brücken ||| 77 new bridges",
+        *("Der Flugzeugträger fährt 77 Uhr ab ||| The aircraftcarrier leaves 77 o'clock", ""),
+        *("Flugzeugträger Unbekannt Der ||| unknown The aircraftcarrier", "77 neue Brücken ||| 77 new bridges"),
     ]
     (whole,) = text(model, tmp_path, lines)
     expected = each(model, whole)
@@ -231,21 +229,9 @@ def test_parts_that_do_not_fit_together(models, tmp_path):
 @pytest.mark.parametrize(
     "name",
     [
-        "0.ptr",
-        "0.jumps",
-        "0.s_null",
-        "0.s_map",
-        "0.s_keys",
-        "0.p_null",
-        "0.sampler.0.jumps.places",
-        "0.sampler.0.jumps.values",
-        "0.sampler.1.jump_rows",
-        "0.sampler.1.words",
-        "0.sampler.0.fertility",
-        "0.table.types",
-        "0.table.target_types",
-        "1.sampler.0.pairs",
-        "1.tension",
+        *("0.ptr", "0.jumps", "0.s_null", "0.s_map", "0.s_keys", "0.p_null", "0.sampler.0.jumps.places"),
+        *("0.sampler.0.jumps.values", "0.sampler.1.jump_rows", "0.sampler.1.words", "0.sampler.0.fertility"),
+        *("0.table.types", "0.table.target_types", "1.sampler.0.pairs", "1.tension"),
     ],
 )
 def test_arrays_of_a_wrong_shape_never_reach_a_kernel(models, tmp_path, name):

@@ -208,7 +208,7 @@ def align(work, model, *more, text="new"):
     return done
 
 
-def test_a_model_of_a_sample_asks_the_encoder_of_new_text(work):
+def test_new_text_of_a_model_of_a_sample(work, tmp_path):
     """By default; it is asked of no line of the model's own text while that is aligned in training."""
     assert at.load(work / "sampled.model").weights.knowers["encoder"]["sampled"]
     found, without = align(work, "sampled"), align(work, "sampled", "--no-encoder")
@@ -216,6 +216,12 @@ def test_a_model_of_a_sample_asks_the_encoder_of_new_text(work):
     own = align(work, "sampled", "--no-encoder", text="text").stdout
     assert (work / "sampled.links").read_bytes() == own
     assert at.load(work / "without.model").weights.knowers == {}
+    assert align(work, "read", text="text").stdout == (work / "read.links").read_bytes()
+    scores = []
+    for n, more in enumerate(([], ["--no-encoder"])):
+        align(work, "read", "--scores", tmp_path / str(n), *more)
+        scores.append((tmp_path / str(n)).read_text())
+    assert scores[0] == scores[1]
 
 
 @pytest.mark.parametrize("model", ["sampled", "read"])
@@ -226,18 +232,6 @@ def test_a_line_depends_on_the_line_and_the_model_alone(work, model):
     loaded = at.load(work / f"{model}.model")
     lines = (work / "new").read_text().splitlines()
     assert [str(loaded.align(*line.split(" ||| "))) for line in lines] == whole.decode().splitlines()
-
-
-def test_a_model_that_the_encoder_read_aligns_its_own_text_again(work):
-    assert align(work, "read", text="text").stdout == (work / "read.links").read_bytes()
-
-
-def test_scores_do_not_look_at_the_encoder(work, tmp_path):
-    scores = []
-    for n, more in enumerate(([], ["--no-encoder"])):
-        align(work, "read", "--scores", tmp_path / str(n), *more)
-        scores.append((tmp_path / str(n)).read_text())
-    assert scores[0] == scores[1]
 
 
 def test_a_model_of_a_sample_does_without_an_encoder_that_is_not_there(work, monkeypatch):
@@ -369,8 +363,13 @@ def test_an_adapted_model_is_saved_with_the_one_before_it(learned, more):
     assert [len(m.views[0].words.s_words) for m in at.load(learned / "three").model.chain] == [4, 5, 4]
 
 
-def test_only_a_model_that_is_trained_is_saved(learned):
+def test_what_is_refused_of_adapting(learned):
     fails(run("align", "-m", learned / "model", "-i", learned / "new", "--save-model", "x"), "--save-model", status=2)
+    model = at.load(learned / "model")
+    with pytest.raises(at.UsageProblem, match="adapt keeps the settings"):
+        at.train_aligner(learned / "new", adapt=model, model_type="hmm")
+    with pytest.raises(at.UsageProblem, match="both say what training starts from"):
+        at.train_aligner(learned / "new", adapt=model, init_model=model)
 
 
 @pytest.fixture(scope="module")
@@ -405,14 +404,6 @@ def test_who_knows_more_of_a_pair_decides_more(both, seed):
 )
 def test_what_does_not_go_with_it(learned, more, message):
     fails(run("align", "-m", learned / "model", "--adapt", "-i", learned / "new", *more), message, status=2)
-
-
-def test_what_python_refuses_with_it(learned):
-    model = at.load(learned / "model")
-    with pytest.raises(at.UsageProblem, match="adapt keeps the settings"):
-        at.train_aligner(learned / "new", adapt=model, model_type="hmm")
-    with pytest.raises(at.UsageProblem, match="both say what training starts from"):
-        at.train_aligner(learned / "new", adapt=model, init_model=model)
 
 
 @pytest.mark.parametrize("options", [["--adapt"], ["--adapt", "--save-priors", "x"]])

@@ -77,12 +77,18 @@ def test_as_enumerated_by_class():
         close(of, slow(own, 2.0, len(of)), absolute=1e-5)
 
 
-def test_one_direction_leaves_the_words_of_the_other_alone():
+def test_one_direction_and_much_smoothing():
     w = world(5, TINY)
     t_null, s_null = estimated(w, hmm_stage(w, 1.0), directions=1)
     assert np.array_equal(s_null, w.s_null)
     assert not np.allclose(t_null, w.t_null)
     assert np.isclose(t_null.sum(), 1)
+    words, unlinked = np.array([0, 5, 3, 2, 0]), np.array([0, 4.0, 0.1, 0.3, 0])
+    shares = np.maximum(words, 0.5) / np.maximum(words, 0.5).sum()
+    close(null_words(unlinked, words, words, 1e9), shares)
+    own = null_words(unlinked, words, words, 1.0) / shares
+    assert own[1] > 1 > own[2]
+    close(null_words(unlinked * 0, words, words, 1.0), shares)
 
 
 def test_likelihood_does_not_fall():
@@ -98,15 +104,6 @@ def test_likelihood_does_not_fall():
         stage.restore({"jumps": w.jumps})
     assert (np.diff(logs[1:], axis=0) > -1e-5).all()  # after the first, half a token for each word that is not there
     assert (logs[-1] > logs[1]).all()
-
-
-def test_much_smoothing_is_the_same_for_all_words():
-    words, unlinked = np.array([0, 5, 3, 2, 0]), np.array([0, 4.0, 0.1, 0.3, 0])
-    shares = np.maximum(words, 0.5) / np.maximum(words, 0.5).sum()
-    close(null_words(unlinked, words, words, 1e9), shares)
-    own = null_words(unlinked, words, words, 1.0) / shares
-    assert own[1] > 1 > own[2]
-    close(null_words(unlinked * 0, words, words, 1.0), shares)
 
 
 def test_parts_of_a_text_count_together():
@@ -129,7 +126,7 @@ def test_parts_of_a_text_count_together():
     assert np.array_equal(both, np.bincount(w.target.tokens, minlength=len(both)))
 
 
-def test_models_are_kept_with_it_and_align_new_text(tmp_path):
+def test_models_with_null_shares(tmp_path):
     given = "align", "-q", "-i", TEXT, "--set", "views=0", "--model-type"
     for model, classes in (("hmm", ()), ("hmm-classes", ("--set", "word_classes=4"))):
         own = *given, model, *classes, "--set", "null_smoothing=2"
@@ -138,10 +135,6 @@ def test_models_are_kept_with_it_and_align_new_text(tmp_path):
         assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
         ran(*given, model, "--set", "word_classes=4", "--set", "null_smoothing=1e9", "-o", tmp_path / "c")
         assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()
-
-
-def test_words_without_a_counterpart_have_more_of_it():
-    """German commas before clauses, and English auxiliaries, are left over more often than nouns are."""
     plain, model = (at.train_aligner(TEXT, model_type="hmm", views=(0,), null_smoothing=n) for n in (None, 5.0))
     before, after = plain.model.views[0], model.model.views[0]
     ratio = after.s_null / before.s_null
@@ -149,9 +142,6 @@ def test_words_without_a_counterpart_have_more_of_it():
     assert ratio[comma] > 1.2
     assert ratio[house] < ratio[comma]
     assert np.array_equal(before.p_null, after.p_null)
-
-
-def test_what_it_is_not_for():
     told = run("align", "-i", TEXT, "--model-type", "ibm1", "--set", "null_smoothing=5")
     assert "--set null_smoothing changes nothing: it is of the HMM" in told.stderr.decode()
     with pytest.raises(at.UsageProblem, match="is for text in memory"):

@@ -97,11 +97,20 @@ def test_expected_counts_of_parts_add_up(tmp_path, pool, keep, prune):
     np.testing.assert_allclose(a.jumps, b.jumps, rtol=1e-3, atol=1e-6)
 
 
-def test_the_sampler_in_parts_finds_the_same_links_nearly(tmp_path, pool):
+def test_samplers_shards_and_files(tmp_path, pool):
     settings = AlignerSettings(views=(4,))
     alone = aligned(tmp_path / "a", settings, pool, 1000)
     assert agreement(alone, whole(settings, pool)[1]) > 0.9
     assert agreement(aligned(tmp_path / "b", settings, pool, 30), alone) > 0.85
+    sides = {}
+    for side, path in SAMPLE.items():
+        lines = Path(path).read_bytes().splitlines(keepends=True)
+        for n, (a, b) in enumerate(((0, 100), (100, 240))):
+            sides.setdefault(n, {})[side] = str(tmp_path / f"{n}.{side}")
+            (tmp_path / f"{n}.{side}").write_bytes(b"".join(lines[a:b]))
+    one = aligned(tmp_path / "a", HMM, pool, 100, files=[sides[0], sides[1]])
+    assert one.count(b"\n") == 240
+    assert one == aligned(tmp_path / "b", HMM, pool, 100)
 
 
 @pytest.mark.parametrize("part_size", [1000, 37])
@@ -191,7 +200,7 @@ def test_a_stage_that_was_done_is_not_done_again(tmp_path, pool):
     assert counted == []
 
 
-def test_nothing_is_kept_that_no_later_stage_needs(tmp_path, pool):
+def test_parts_and_what_is_kept(tmp_path, pool):
     work, _, _ = in_parts(tmp_path / "a", AlignerSettings(views=(4,), prune=0.01, keep=1.0), pool, 80)
     kept = {".".join(p for p in name.split(".") if not p.isdigit()) for name in work.store.names("*")}
     assert kept == {
@@ -199,6 +208,12 @@ def test_nothing_is_kept_that_no_later_stage_needs(tmp_path, pool):
         "v0.tabled", "v0.values", "v0.estimate", "v0.expected", "v0.word-sums", "v0.links", "v0.sampler",
     }  # fmt: skip
     assert all(name.split(".")[2] == "000001" for name in work.store.names("v0.table.*"))
+    texts = list(bitext_in_parts(**SAMPLE, pairs=100))
+    assert [len(text) for text in texts] == [100, 100, 40]
+    all_words = read_bitext(**SAMPLE)
+    joined = [w for text in texts for w in np.array(text.source_vocabulary.words())[text.source.tokens]]
+    assert joined == np.array(all_words.source_vocabulary.words())[all_words.source.tokens].tolist()
+    assert len(list(bitext_in_parts(**SAMPLE, words=1))) == 1  # looked at every few thousand lines
 
 
 def test_rare_words_share(tmp_path, pool, monkeypatch):
@@ -266,27 +281,6 @@ def test_rows_of_parts_are_summed():
         if places[x] >= 0:
             assert out_ids[places[x]] == t
             assert ptr[row - 10] <= places[x] < ptr[row - 9]
-
-
-def test_several_files_are_one_text(tmp_path, pool):
-    sides = {}
-    for side, path in SAMPLE.items():
-        lines = Path(path).read_bytes().splitlines(keepends=True)
-        for n, (a, b) in enumerate(((0, 100), (100, 240))):
-            sides.setdefault(n, {})[side] = str(tmp_path / f"{n}.{side}")
-            (tmp_path / f"{n}.{side}").write_bytes(b"".join(lines[a:b]))
-    one = aligned(tmp_path / "a", HMM, pool, 100, files=[sides[0], sides[1]])
-    assert one.count(b"\n") == 240
-    assert one == aligned(tmp_path / "b", HMM, pool, 100)
-
-
-def test_parts_are_cut_by_pairs_and_by_words():
-    texts = list(bitext_in_parts(**SAMPLE, pairs=100))
-    assert [len(text) for text in texts] == [100, 100, 40]
-    all_words = read_bitext(**SAMPLE)
-    joined = [w for text in texts for w in np.array(text.source_vocabulary.words())[text.source.tokens]]
-    assert joined == np.array(all_words.source_vocabulary.words())[all_words.source.tokens].tolist()
-    assert len(list(bitext_in_parts(**SAMPLE, words=1))) == 1  # looked at every few thousand lines
 
 
 @pytest.mark.parametrize("settings", [AlignerSettings(model_type="ibm2"), AlignerSettings(ibm1_iterations=0)])

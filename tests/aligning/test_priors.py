@@ -94,7 +94,7 @@ def test_eflomal_counts_and_writes_the_same(tmp_path):
     assert (tmp_path / "ours").read_bytes() == paths[4].read_bytes()
 
 
-def test_words_of_later_parts_are_counted_by_name():
+def test_parts_that_are_counted():
     aligner = at.train_aligner([s for s, _ in CORPUS], [t for _, t in CORPUS], fast=True)
     counter = PriorCounter()
     sources, targets = ["das neue haus", "das alte", "neue buch"], ["the new house", "the old", "new book"]
@@ -102,9 +102,6 @@ def test_words_of_later_parts_are_counted_by_name():
     both = [[a.forward for b in blocks for a in b], [a.reverse for b in blocks for a in b]]
     wanted = at.count_priors(sources, targets, *both)
     assert as_counts(counter.finish()) == as_counts(wanted)
-
-
-def test_a_text_that_was_cut_is_not_counted():
     text = [s for s, _ in CORPUS], [t for _, t in CORPUS]
     bitext = at.read_bitext(*text)
     aligner = at.train_aligner(bitext, fast=True, keep_text=False)
@@ -262,7 +259,7 @@ def priors():
     return whole_priors()
 
 
-def test_a_small_text_gains(priors):
+def test_small_texts_and_several_priors(priors, tmp_path):
     """Forty pairs, aligned with what the alignment of 240 says."""
     text, gold = (lines("de-en.de", 40), lines("de-en.en", 40)), str(SAMPLES / "de-en.wa")
     plain, helped, whole = (
@@ -271,6 +268,11 @@ def test_a_small_text_gains(priors):
     )
     assert helped < plain - 0.01
     assert helped < (plain + whole) / 2
+    one, other = priors_of([("a", "b", 1)]), priors_of([("a", "b", 2), ("c", "d", 1)])
+    at.write_priors(tmp_path / "one.tsv", one)
+    found = at.read_priors([str(tmp_path / "one.tsv"), tmp_path / "one.tsv", other])
+    assert as_counts(found) == {("LEX", "a", "b"): 4, ("LEX", "c", "d"): 1}
+    assert at.read_priors(one) is one
 
 
 @pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility"])
@@ -309,7 +311,7 @@ def test_priors_that_say_nothing_change_nothing():
         assert (one.table.pairs == other.table.pairs).all()
 
 
-def test_priors_of_another_language_are_told(caplog):
+def test_priors_that_are_told(caplog):
     text = lines("de-en.de", 20), lines("de-en.en", 20)
     with caplog.at_level(logging.WARNING, "aligntools"):
         at.train_aligner(*text, fast=True, priors=priors_of([("le", "the", 1), ("der", "el", 2)]))
@@ -317,17 +319,6 @@ def test_priors_of_another_language_are_told(caplog):
         "none of the 2 pairs of words in the priors is one of the text: other languages, exchanged sides, or another"
         " tokenization?"
     ]
-
-
-def test_several_priors_add(tmp_path):
-    one, other = priors_of([("a", "b", 1)]), priors_of([("a", "b", 2), ("c", "d", 1)])
-    at.write_priors(tmp_path / "one.tsv", one)
-    found = at.read_priors([str(tmp_path / "one.tsv"), tmp_path / "one.tsv", other])
-    assert as_counts(found) == {("LEX", "a", "b"): 4, ("LEX", "c", "d"): 1}
-    assert at.read_priors(one) is one
-
-
-def test_priors_that_weigh_nothing_are_told(caplog):
     with caplog.at_level(logging.WARNING, "aligntools"):
         at.train_aligner(["a b"], ["c d"], fast=True, priors=priors_of(forward_jumps=[(1, 2)]))
         at.train_aligner(["a b"], ["c d"], fast=True, priors=priors_of(forward_jumps=[(1, 2)]), prior_jumps=1)

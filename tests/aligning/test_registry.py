@@ -148,7 +148,7 @@ def posteriors(model, bitext, threads=1, **how):
     return p.forward, p.reverse, p.log_likelihood, p.cell_offsets
 
 
-def test_declarations_name_what_there_is(settings):
+def test_declarations_and_steps(settings):
     kind = registry.kind_of(settings.model_type)
     assert issubclass(kind.load(), LexicalModel)
     chain = kind.chain()
@@ -156,9 +156,6 @@ def test_declarations_name_what_there_is(settings):
     assert chain[-1] is kind
     assert set(kind.own) <= {field.name for field in fields(AlignerSettings)}
     assert kind.reconstructs is None or kind.reconstructs in registry.reconstructed()
-
-
-def test_steps_are_as_many_as_were_foreseen(settings):
     trained_once(settings)
     steps = STEPS[settings]
     assert len(steps) == count_steps(settings, None, False)
@@ -169,6 +166,10 @@ def test_steps_are_as_many_as_were_foreseen(settings):
             values = [step["log_likelihood"][d] for step in steps if step["stage"] == stage and "iteration" in step]
             assert np.isfinite(values).all()
             assert values == sorted(values) or settings.agreement or settings.estimator == "vb"
+    about = registry.kind_of(settings.model_type).load().compiled_ahead()
+    for compile_now in about.functions if about else ():
+        compile_now()
+    assert about is None or about.telling.signatures
 
 
 def test_a_file_keeps_what_was_learned(settings, sample_bitext, tmp_path):
@@ -263,10 +264,3 @@ def test_it_works_in_parts_or_says_that_it_does_not(settings, tmp_path):
         return
     assert [len(block) for block in run] == [100, 100, 40]
     assert isinstance(at.load(tmp_path / "model").model.views[0], kind.load())
-
-
-def test_what_is_compiled_ahead_is_compiled(settings):
-    about = registry.kind_of(settings.model_type).load().compiled_ahead()
-    for compile_now in about.functions if about else ():
-        compile_now()
-    assert about is None or about.telling.signatures

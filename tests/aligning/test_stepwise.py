@@ -98,14 +98,11 @@ def test_a_word_that_a_step_does_not_have_keeps_its_counts():
 # Training
 
 
-def test_steps_come_near_whole_passes(sample_bitext, request):
+def test_steps_and_links_are_near_whole_passes(sample_bitext, request, large):
     whole = at.align(sample_bitext, fast=True, threads=1)
     request.getfixturevalue("large")
     in_steps = at.align(sample_bitext, fast=True, threads=1)
     assert 0.85 < f1(whole, in_steps) < 1
-
-
-def test_links_of_the_last_pass_are_near_the_models(sample_bitext, large):
     model = at.train_aligner(sample_bitext, views=[5], threads=1)
     applied = list(model.align_batch(sample_bitext, threads=1))
     found = at.align(sample_bitext, views=[5], threads=2)
@@ -113,9 +110,6 @@ def test_links_of_the_last_pass_are_near_the_models(sample_bitext, large):
     assert 0.9 < f1(applied, found) < 1
     assert found.log_likelihood == pytest.approx(np.array([[a.scores[d] for a in applied] for d in (0, 1)]), rel=1e-4)
     assert found.forward_table is not None
-
-
-def test_threads_do_not_show(sample_bitext, large):
     one, two = (at.align(sample_bitext, views=[5], threads=n) for n in (1, 2))
     assert (one.table.pairs == two.table.pairs).all()
     assert (one.probabilities == two.probabilities).all()

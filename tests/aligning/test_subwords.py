@@ -58,11 +58,19 @@ def test_words_are_cut_by_the_merge_that_was_learned_first(words, merges, others
     assert pieces == list(dict.fromkeys(itertools.chain(*expected)))
 
 
-def test_pieces_that_come_together_in_two_ways_may_meet_again():
+def test_which_pieces_meet():
     """First *bc*, then *a bc*, *abc d*; a later *ab c* is the same piece, and is merged with *d* too."""
     words, counts = ["bc", "abcd", "ab", "zabcd", "zab"], [50, 9, 40, 3, 45]
     for merges in range(9):
         assert learn_subwords(words, counts, merges).merges == naive.byte_pairs(words, counts, merges)
+    words = ["haus", "häuser", "hauses", "bauhaus", "baum", "bäume", "hausbaum"]
+    learned = learn_subwords(words, [9, 4, 9, 3, 9, 4, 2], 9)
+    assert pieces_of(learned, "baumhaus") == ["baum", "haus"]
+    assert pieces_of(learned, "hausbaumes") == ["haus", "baum", "es"]
+    assert pieces_of(learned, "x" * 61) == ["x" * 61]
+    assert pieces_of(learned, "") == []
+    assert learn_subwords(["ab", "cd"], [1, 1], 9).merges == []
+    assert learn_subwords(["ab", "abc"], [1, 1], 9).merges == [("a", "b")]
 
 
 @given(st.lists(st.text("a", min_size=1, max_size=9), min_size=1, max_size=4, unique=True), st.integers(0, 5))
@@ -70,20 +78,6 @@ def test_runs_of_a_letter_are_merged_from_the_left(words, merges):
     learned = learn_subwords(words, [3] * len(words), merges)
     assert learned.merges == naive.byte_pairs(words, [3] * len(words), merges)
     assert pieces_of(learned, "a" * 11) == naive.cut("a" * 11, learned.merges)
-
-
-def test_stems_and_endings_come_out():
-    words = ["haus", "häuser", "hauses", "bauhaus", "baum", "bäume", "hausbaum"]
-    learned = learn_subwords(words, [9, 4, 9, 3, 9, 4, 2], 9)
-    assert pieces_of(learned, "baumhaus") == ["baum", "haus"]
-    assert pieces_of(learned, "hausbaumes") == ["haus", "baum", "es"]
-    assert pieces_of(learned, "x" * 61) == ["x" * 61]
-    assert pieces_of(learned, "") == []
-
-
-def test_pairs_that_occur_once_stay_apart():
-    assert learn_subwords(["ab", "cd"], [1, 1], 9).merges == []
-    assert learn_subwords(["ab", "abc"], [1, 1], 9).merges == [("a", "b")]
 
 
 def test_a_text_in_pieces(monkeypatch):
@@ -172,11 +166,16 @@ def test_pieces_of_a_large_text_are_learned_from_a_part(model, sample_bitext, mo
     assert (part.views[0].counts[0] == model.views[0].counts[0]).all()
 
 
-def test_training_goes_on_from_a_model(model, sample_bitext):
+def test_training_with_pieces(model, sample_bitext):
     with Pool(1) as pool:
         more = train_model(sample_bitext, model.settings, pool, start=model)
     assert more.subwords.source.merges == model.subwords.source.merges
     assert more.subwords.model.counts[0].sum() > 1.5 * model.subwords.model.counts[0].sum()
+    with Pool(1) as pool:
+        applier = Applier(model.views, model.settings, model.sizes, 5_000, model.subwords)
+        runs = [[(p.k0, p.k1) for p in applier.posteriors(sample_bitext, pool, viterbi=way)] for way in (False, True)]
+    assert runs[0] == runs[1]
+    assert len(runs[0]) > len(list(plan_chunks(sample_bitext.source.lengths(), sample_bitext.target.lengths(), 5_000)))
 
 
 def test_settings(sample_bitext):
@@ -215,11 +214,3 @@ def test_sentences_of_too_many_pieces_keep_what_words_say(model, sample_bitext, 
             for x in (model.subwords, None)
         ]
     np.testing.assert_array_equal(*map(np.concatenate, found))
-
-
-def test_paths_and_posteriors_come_in_the_same_runs(model, sample_bitext):
-    with Pool(1) as pool:
-        applier = Applier(model.views, model.settings, model.sizes, 5_000, model.subwords)
-        runs = [[(p.k0, p.k1) for p in applier.posteriors(sample_bitext, pool, viterbi=way)] for way in (False, True)]
-    assert runs[0] == runs[1]
-    assert len(runs[0]) > len(list(plan_chunks(sample_bitext.source.lengths(), sample_bitext.target.lengths(), 5_000)))

@@ -30,11 +30,29 @@ def both(corpus):
     return Links.from_lists([f for f, _ in corpus]), Links.from_lists([r for _, r in corpus])
 
 
-def test_a_method_is_known_everywhere():
+def test_methods_and_long_sentences():
     """To type checkers, as a choice of commands that align, and to the command that combines files."""
     of_files = {name for name, one in OPERATIONS.items() if one.operands == 2 and one.yields == "links"}
     assert set(get_args(Heuristic)) == set(METHODS) == of_files
     assert set(METHODS) < set(declared(Decisions)["symmetrize"].choices)
+    far = 999_999_999
+    forward = Links.from_lists([[(far, far), (far - 1, far - 1)]])
+    reverse = Links.from_lists([[(far, far), (0, far - 1)]])
+    expected = [[(0, far - 1), (far - 1, far - 1), (far, far)]]
+    for compiled in (False, True):
+        assert symmetrize(forward, reverse, "grow-diag-final", compiled=compiled).tolists() == expected
+    forward = Links.from_lists([[(k, k) for k in range(3000)]])
+    reverse = Links.from_lists([[(2999, 2999)]])  # each pass of atools' order adds one link
+    for flavor in FLAVORS:
+        grown = symmetrize(forward, reverse, "grow-diag", flavor, compiled=True)
+        assert grown.tolists() == forward.tolists()
+    links = Links.from_lists([[]])
+    with pytest.raises(UsageProblem, match="no method 'grow-final'"):
+        symmetrize(links, links, "grow-final")
+    with pytest.raises(UsageProblem, match="no flavor 'giza'"):
+        symmetrize(links, links, "grow", "giza")
+    with pytest.raises(ValueError, match="1 sentences one way and 0 the other"):
+        symmetrize(links, links[:0], "grow")
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -89,30 +107,3 @@ def test_set_methods_do_not_depend_on_order_or_direction(corpus, method):
     assert symmetrize(reverse, forward, method).tolists() == expected
     turned = symmetrize(forward.inverted(), reverse.inverted(), method)
     assert turned.inverted().tolists() == expected
-
-
-def test_huge_indexes_cost_no_memory():
-    far = 999_999_999
-    forward = Links.from_lists([[(far, far), (far - 1, far - 1)]])
-    reverse = Links.from_lists([[(far, far), (0, far - 1)]])
-    expected = [[(0, far - 1), (far - 1, far - 1), (far, far)]]
-    for compiled in (False, True):
-        assert symmetrize(forward, reverse, "grow-diag-final", compiled=compiled).tolists() == expected
-
-
-def test_long_sentences():
-    forward = Links.from_lists([[(k, k) for k in range(3000)]])
-    reverse = Links.from_lists([[(2999, 2999)]])  # each pass of atools' order adds one link
-    for flavor in FLAVORS:
-        grown = symmetrize(forward, reverse, "grow-diag", flavor, compiled=True)
-        assert grown.tolists() == forward.tolists()
-
-
-def test_what_is_asked_for_must_exist():
-    links = Links.from_lists([[]])
-    with pytest.raises(UsageProblem, match="no method 'grow-final'"):
-        symmetrize(links, links, "grow-final")
-    with pytest.raises(UsageProblem, match="no flavor 'giza'"):
-        symmetrize(links, links, "grow", "giza")
-    with pytest.raises(ValueError, match="1 sentences one way and 0 the other"):
-        symmetrize(links, links[:0], "grow")

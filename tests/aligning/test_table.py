@@ -71,18 +71,18 @@ def test_rare_pairs_are_left_out(corpus, keep):
     assert table.types.tolist() == [len({t for s, t in joint if s == v}) for v in range(WORDS[0])]
 
 
-def test_weights_of_the_first_iteration():
+def test_weights_and_entries():
     lengths = np.array([2, 5, 0]), np.array([4, 1, 0])
     close(pair_weights(*lengths, 0.08), [0.92 * 0.5 * (1 / 2 + 1 / 4), 0.92 * 0.5 * (1 / 5 + 1), 0.92])
-
-
-def test_a_word_that_meets_more_words_than_fit_at_once():
     n = 70_000
     corpus = [([1], list(range(a, min(a + 2000, n)))) for a in range(1, n, 2000)] + [([2], [5])]
     table, counts = build(corpus, words=(3, n))
     assert table.ids[:-1].tolist() == list(range(1, n))
     assert table.types.tolist() == [0, n - 1, 1]
     close(counts[0], 0.92 * 0.5 * (1 + 1 / 2000))
+    ptr, ids = np.array([0, 0, 3, 3, 4]), np.array([2, 5, 9, 1], np.int32)
+    places = {(s, t): kt.find_entry(ptr, ids, s, t) for s in range(6) for t in range(11)}
+    assert {pair: at for pair, at in places.items() if at >= 0} == {(1, 2): 0, (1, 5): 1, (1, 9): 2, (3, 1): 3}
 
 
 @pytest.mark.parametrize("keep", [0.0, 1.0])
@@ -221,12 +221,6 @@ def test_chunks_cover_the_corpus_and_are_bounded(lengths, most):
         assert c.n_cells == cells.sum()
         assert c.k1 - c.k0 == 1 or (c.n_cells <= most and (source + target)[c.k0 : c.k1].sum() <= tokens)
         assert [k for a, b in c.sentence_blocks for k in range(a, b)] == list(range(c.k0, c.k1))
-
-
-def test_finding_an_entry():
-    ptr, ids = np.array([0, 0, 3, 3, 4]), np.array([2, 5, 9, 1], np.int32)
-    places = {(s, t): kt.find_entry(ptr, ids, s, t) for s in range(6) for t in range(11)}
-    assert {pair: at for pair, at in places.items() if at >= 0} == {(1, 2): 0, (1, 5): 1, (1, 9): 2, (3, 1): 3}
 
 
 @pytest.mark.parametrize("seed", range(3))

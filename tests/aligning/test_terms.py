@@ -93,7 +93,7 @@ def test_pairs_that_share_a_place_of_the_table_are_counted_apart(monkeypatch):
     assert find_terms(*arrays(pairs), settings) == few
 
 
-def test_variants_are_the_other_translations():
+def test_variants_and_what_is_left_out():
     text = ["Zug ."] * 5 + ["Bahn ."] * 3, ["train ."] * 4 + ["railway ."] + ["rail ."] * 3
     found = {term.source: term for term in at.terms(*text, ["0-0 1-1"] * 8, min_count=1)}
     assert (found["Zug"].target, found["Zug"].count, found["Zug"].source_count) == ("train", 4, 5)
@@ -101,6 +101,23 @@ def test_variants_are_the_other_translations():
     assert found["Zug"].target_given_source == 0.8
     assert found["Zug"].source_given_target == 1.0
     assert found["Bahn"].variants == ()
+    text = SAMPLES / "de-en.de", SAMPLES / "de-en.en"
+    links = at.align(*map(str, text), fast=True)
+    found = at.terms(*text, links, min_count=2)
+    some = found[0].source.upper()
+    left = found.without([(some, "anything")])
+    assert [term.source for term in left] == [term.source for term in found[1:]]
+    assert [*at.terms(*text, links, min_count=2, known=[(some, "anything")])] == [*left]
+    assert found.example(found[0])[0] in text[0].read_text(encoding="utf-8").splitlines()
+    with pytest.raises(at.UsageProblem, match="aligned already"):
+        at.terms(["a"], ["b"], ["0-0"], fast=True)
+    with pytest.raises(at.DataError, match="1 lines, but the text has 2"):
+        at.terms(["a", "b"], ["b", "c"], ["0-0"])
+    with pytest.raises(at.DataError, match="past"):
+        at.terms(["a"], ["b"], ["0-1"])
+    with pytest.raises(at.UsageProblem, match="TBX names the languages"):
+        at.terms(["a"], ["b"], ["0-0"], min_count=1).format("tbx")
+    assert list(at.terms([""], ["x"], [""])) == []
 
 
 def test_stop_words_are_frequent_and_even():
@@ -191,26 +208,3 @@ def test_words_of_one_number_differ_in_case_alone(words, asked):
         if one.lower() == asked.lower() or (one.upper() == asked.upper() and (one.isupper() or asked.isupper()))
     ]  # fmt: skip
     assert (numbers.number(asked) is not None) == bool(same)
-
-
-def test_what_is_known_is_left_out():
-    text = SAMPLES / "de-en.de", SAMPLES / "de-en.en"
-    links = at.align(*map(str, text), fast=True)
-    found = at.terms(*text, links, min_count=2)
-    some = found[0].source.upper()
-    left = found.without([(some, "anything")])
-    assert [term.source for term in left] == [term.source for term in found[1:]]
-    assert [*at.terms(*text, links, min_count=2, known=[(some, "anything")])] == [*left]
-    assert found.example(found[0])[0] in text[0].read_text(encoding="utf-8").splitlines()
-
-
-def test_what_does_not_go_together():
-    with pytest.raises(at.UsageProblem, match="aligned already"):
-        at.terms(["a"], ["b"], ["0-0"], fast=True)
-    with pytest.raises(at.DataError, match="1 lines, but the text has 2"):
-        at.terms(["a", "b"], ["b", "c"], ["0-0"])
-    with pytest.raises(at.DataError, match="past"):
-        at.terms(["a"], ["b"], ["0-1"])
-    with pytest.raises(at.UsageProblem, match="TBX names the languages"):
-        at.terms(["a"], ["b"], ["0-0"], min_count=1).format("tbx")
-    assert list(at.terms([""], ["x"], [""])) == []

@@ -178,29 +178,19 @@ def test_threads_do_not_show(sample_bitext, choices):
         np.testing.assert_array_equal(a, b)
 
 
-def test_chunks_change_nothing_but_rounding(sample_bitext):
+def test_chunks_seeds_and_shares(sample_bitext):
     choices = dict(model_type="hmm", views=(0,))
     (whole,), (parts,) = (learn(sample_bitext, cells=c, **choices)[0] for c in (CELLS, 3_000))
     np.testing.assert_allclose(parts.counts[0], whole.counts[0], rtol=2e-2, atol=1e-4)
     np.testing.assert_allclose(parts.jumps, whole.jumps, rtol=2e-3, atol=1e-6)
-
-
-def test_the_same_seed_gives_the_same_model_and_another_another(sample_bitext):
     one, same, other = (learn(sample_bitext, views=(4,), sweeps=6, seed=s)[0][0].sampler[0].pairs for s in (1, 1, 2))
     np.testing.assert_array_equal(one, same)
     assert (one != other).any()
-
-
-def test_small_chunks_of_the_sampler_have_learned_alike(sample_bitext):
-    """A corpus sampled chunk by chunk starts each from what the HMM expects of the others."""
     whole, parts = (learn(sample_bitext, cells=c, views=(0,), sweeps=12)[0][0] for c in (CELLS, 4_000))
     assert parts.sampler[0].pairs.min() >= 0
     for d in (0, 1):
         a, b = whole.sampler[d].pairs, parts.sampler[d].pairs
         assert np.corrcoef(a, b)[0, 1] > 0.9
-
-
-def test_joint_training_shares_its_counts(sample_bitext):
     (member,), _ = learn(sample_bitext, model_type="hmm", views=(0,))
     assert len(member.counts) == 1
     assert member.lexicon.reverse is member.lexicon.forward
@@ -209,7 +199,7 @@ def test_joint_training_shares_its_counts(sample_bitext):
     assert (member.counts[0] != member.counts[1]).any()
 
 
-def test_blank_pairs_teach_nothing(sample_bitext):
+def test_pruning_blank_pairs_and_large_texts(sample_bitext, monkeypatch):
     sentences = [("das haus", "the house"), ("ein buch", "a book"), ("das buch", "the book")]
     (plain,), _ = learn(small(sentences), model_type="hmm", views=(0,))
     (padded,), _ = learn(
@@ -217,6 +207,18 @@ def test_blank_pairs_teach_nothing(sample_bitext):
     )
     np.testing.assert_array_equal(plain.counts[0], padded.counts[0])
     np.testing.assert_array_equal(plain.jumps, padded.jumps)
+    (full,), _ = learn(sample_bitext, model_type="hmm", views=(0,))
+    (pruned,), _ = learn(sample_bitext, model_type="hmm", views=(0,), prune=0.05)
+    (kept,), _ = learn(sample_bitext, model_type="hmm", views=(0,), keep=1.5)
+    for smaller in (pruned, kept):
+        assert 0 < len(smaller.table.ids) < len(full.table.ids)
+        assert smaller.table.types.tolist() == full.table.types.tolist()
+        assert np.isfinite(smaller.lexicon.s_inverse).all()
+    (whole,), _ = learn(sample_bitext, model_type="hmm", views=(0,))
+    monkeypatch.setattr(hmm, "JUMP_SAMPLE", 1000)
+    (part,), _ = learn(sample_bitext, model_type="hmm", views=(0,))
+    assert (whole.jumps != part.jumps).any()
+    np.testing.assert_allclose(part.jumps, whole.jumps, atol=0.12)
 
 
 @pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility"])
@@ -260,16 +262,6 @@ def test_training_goes_on_from_an_older_model():
     assert align(second, [alone], **choices)[0].tolist() == [[0, 0], [1, 1]]
 
 
-def test_pruning_and_the_shape_of_the_text(sample_bitext):
-    (full,), _ = learn(sample_bitext, model_type="hmm", views=(0,))
-    (pruned,), _ = learn(sample_bitext, model_type="hmm", views=(0,), prune=0.05)
-    (kept,), _ = learn(sample_bitext, model_type="hmm", views=(0,), keep=1.5)
-    for smaller in (pruned, kept):
-        assert 0 < len(smaller.table.ids) < len(full.table.ids)
-        assert smaller.table.types.tolist() == full.table.types.tolist()
-        assert np.isfinite(smaller.lexicon.s_inverse).all()
-
-
 def test_settings_that_exclude_each_other():
     assert AlignerSettings(direction="forward").resolved(10).model_type == "hmm"  # the sampler starts from both
     with pytest.raises(UsageProblem, match=r"model_type is one of ibm1, ibm2, hmm, .*, not ibm6"):
@@ -284,11 +276,3 @@ def test_settings_that_exclude_each_other():
     assert AlignerSettings(estimator="em", model_type="hmm").resolved(100_000_000).keep == 0
     for resolved in (small_text, large):
         assert resolved.resolved(5) == resolved  # nothing is left to choose
-
-
-def test_jumps_are_counted_on_a_part_of_a_large_text(monkeypatch, sample_bitext):
-    (whole,), _ = learn(sample_bitext, model_type="hmm", views=(0,))
-    monkeypatch.setattr(hmm, "JUMP_SAMPLE", 1000)
-    (part,), _ = learn(sample_bitext, model_type="hmm", views=(0,))
-    assert (whole.jumps != part.jumps).any()
-    np.testing.assert_allclose(part.jumps, whole.jumps, atol=0.12)

@@ -69,7 +69,7 @@ def test_every_iteration_of_every_view_is_reported(sample_bitext):
     assert all(step["log_likelihood"][0] < 0 for step in steps if step["stage"] == "hmm")
 
 
-def test_a_large_text_has_one_view_with_best_too():
+def test_views_of_a_large_text():
     small, large, best = (
         AlignerSettings(best=wanted).resolved(n)
         for n, wanted in ((SEVERAL, False), (10 * SEVERAL, False), (10 * SEVERAL, True))
@@ -79,9 +79,6 @@ def test_a_large_text_has_one_view_with_best_too():
     assert len(small.views) > 1
     assert large.sweeps < small.sweeps
     assert large.prune == small.prune > AlignerSettings().resolved(SMALL).prune == 0
-
-
-def test_the_threshold_goes_by_the_views_and_the_size_of_the_text():
     small, large = AlignerSettings().resolved(SMALL), AlignerSettings().resolved(SMALL + 1)
     assert (small.threshold(4), large.threshold(4), small.threshold(1), large.threshold(1)) == (0.4, 0.45, 0.5, 0.5)
     assert AlignerSettings(prune=0.01).resolved(SMALL + 1).threshold(3) == 0.4  # a model of version 0.3

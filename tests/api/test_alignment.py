@@ -37,7 +37,7 @@ def test_what_the_command_trains_and_writes(trained):
     np.testing.assert_allclose(np.concatenate([b.scores for b in blocks]), scores, rtol=1e-5)
 
 
-def test_every_form_of_a_text_is_the_same_text(model, texts):
+def test_texts_in_every_form(model, texts):
     source, target = texts
     wanted = pharaoh(model.align_batch(source, target))
     words = [line.split(" ") for line in source], [line.split(" ") for line in target]
@@ -48,10 +48,6 @@ def test_every_form_of_a_text_is_the_same_text(model, texts):
     ):  # fmt: skip
         assert pharaoh(model.align_batch(*form)) == wanted
     assert pharaoh(model.align(s, t) for s, t in zip(source[:20], target[:20], strict=True)) == wanted[:20]
-
-
-def test_a_text_of_another_vocabulary_is_looked_up(model, texts):
-    """A Bitext read by itself numbers words otherwise; unknown words stay unknown."""
     source = ["Neuwort " + line for line in texts[0][100:110]]
     bitext = at.read_bitext(source, texts[1][100:110], case_sensitive=True)
     assert pharaoh(model.align_batch(bitext)) == pharaoh(model.align_batch(source, texts[1][100:110]))
@@ -146,16 +142,13 @@ def test_a_copy_and_many_threads_align_alike(model, texts, tmp_path):
         assert all(job.result() == wanted for job in jobs)
 
 
-def test_one_direction(texts):
+def test_how_models_are_trained(texts):
     forward = at.train_aligner(*texts, model_type="hmm", direction="forward", views=(0,))
     a = forward.align("Der Zug fährt .", "The train leaves .")
     assert a.reverse is None
     assert a.links == a.forward
     assert math.isnan(a.scores.reverse)
     assert a.scores.forward < 0
-
-
-def test_training_keeps_the_text_unless_told(texts):
     bitext = at.read_bitext(*texts)
     before = bitext.source.tokens.copy()
     first = at.train_aligner(bitext, fast=True)
@@ -167,6 +160,19 @@ def test_training_keeps_the_text_unless_told(texts):
     other = at.train_aligner(*texts, model_type="ibm1")
     with pytest.raises(at.UsageProblem, match="read it again"):
         next(other.align_batch(bitext))
+    paper = at.train_mre_aligner(*texts, preset="paper", mre_iterations=1)
+    assert (paper.settings.model_type, paper.settings.positions, paper.settings.tension) == ("ibm2", "table", 0.0)
+    again = at.train_mre_aligner(*texts, preset="paper", mre_iterations=1, model_type="hmm", tension=2.0)
+    assert (again.settings.model_type, again.settings.positions, again.settings.tension) == ("hmm", "diagonal", 2.0)
+    default = at.train_mre_aligner(*texts, mre_iterations=1)
+    assert (default.settings.model_type, default.settings.tension) == ("hmm", 4.0)
+    with pytest.raises(at.UsageProblem, match="no such preset: papers; choose one of paper"):
+        at.train_mre_aligner(*texts, preset="papers")
+    steps = []
+    at.train_aligner(*texts, model_type="hmm", views=(0, 4), progress=steps.append)
+    assert steps[-1].done == steps[-1].total == 2 * (4 + 5)
+    assert {step.stage for step in steps} == {"table", "ibm1", "hmm"}
+    assert all(math.isfinite(x) for s in steps if s.stage == "hmm" for x in s.figures["log_likelihood"])
 
 
 def test_at_once_and_from_an_older_model(texts, model):
@@ -201,25 +207,6 @@ def test_best_that_changes_nothing_is_told(texts, caplog):
     assert pharaoh(forward) == pharaoh(told(direction="forward")[0])
     assert told(best=True, priors=SAMPLES / "de-en.priors")[1] == []
     assert told(best=True)[1] == []
-
-
-def test_progress(texts):
-    steps = []
-    at.train_aligner(*texts, model_type="hmm", views=(0, 4), progress=steps.append)
-    assert steps[-1].done == steps[-1].total == 2 * (4 + 5)
-    assert {step.stage for step in steps} == {"table", "ibm1", "hmm"}
-    assert all(math.isfinite(x) for s in steps if s.stage == "hmm" for x in s.figures["log_likelihood"])
-
-
-def test_a_preset_says_what_is_not_given(texts):
-    paper = at.train_mre_aligner(*texts, preset="paper", mre_iterations=1)
-    assert (paper.settings.model_type, paper.settings.positions, paper.settings.tension) == ("ibm2", "table", 0.0)
-    again = at.train_mre_aligner(*texts, preset="paper", mre_iterations=1, model_type="hmm", tension=2.0)
-    assert (again.settings.model_type, again.settings.positions, again.settings.tension) == ("hmm", "diagonal", 2.0)
-    default = at.train_mre_aligner(*texts, mre_iterations=1)
-    assert (default.settings.model_type, default.settings.tension) == ("hmm", 4.0)
-    with pytest.raises(at.UsageProblem, match="no such preset: papers; choose one of paper"):
-        at.train_mre_aligner(*texts, preset="papers")
 
 
 def test_the_library_is_silent(texts, capfd, caplog):

@@ -84,7 +84,7 @@ def test_best_in_parts(tmp_path, options):
     assert found(threshold=0.9) != links
 
 
-def test_best_in_one_part_is_best_in_memory():
+def test_best_in_one_part_and_from_an_older_model(texts, best):
     files = SAMPLES / "de-en.de", SAMPLES / "de-en.en"
     how = {"model_type": "hmm", "views": (0,), "best": True, "encoder": False, "subwords": 0}
     parts = [str(a) for block in at.align_in_parts(*files, **how) for a in block]
@@ -92,9 +92,6 @@ def test_best_in_one_part_is_best_in_memory():
     text = at.read_bitext(*files)
     contrastive = at.train_contrastive_aligner(text, aligner=plain, encoder=False)
     assert parts == pharaoh(contrastive.align_batch(*files))
-
-
-def test_training_goes_on_from_what_the_network_decides_on(texts, best):
     further = at.train_aligner(*texts, init_model=best)
     assert further.weights is not None
     assert pharaoh(further.align_batch(*texts)) != pharaoh(best.align_batch(*texts))

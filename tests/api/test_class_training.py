@@ -37,7 +37,7 @@ def test_pairs_of_both_texts_and_links_are_counted(pairs):
     assert counted == {pair: n for pair, n in expected.items() if n}
 
 
-def test_sides_have_classes_of_their_own_and_rare_words_too():
+def test_classes_of_sides_and_their_figures():
     texts = [(np.array([1, 1, 2], np.int32), np.array([0, 3]), 3), (np.array([1, 1, 2], np.int32), np.array([0, 3]), 3)]
     pairs = count_both(*texts, (np.zeros(1, np.int64), np.zeros(1, np.int64)))
     moves = apart(pairs, 3, ClassSettings(number=2, min_count=2))
@@ -45,6 +45,14 @@ def test_sides_have_classes_of_their_own_and_rare_words_too():
     source, target = of_sides(np.array([0, 2, 5, 4, 6], np.int32), 3, 2)
     assert source.tolist() == [0, 2, 3]
     assert target.tolist() == [0, 2, 3]
+    text = [["a", "dog", "barks"], ["the", "cat"], [], ["a", "cat", "barks"]]
+    found = at.train_classes(text, number=2)
+    ids = {word: k + 1 for k, word in enumerate(found.words)}
+    counts = naive.pairs([[ids[w.encode()] for w in row] for row in text])
+    classes = [0, *found.classes.tolist()]
+    total = sum(counts.values())
+    assert found.perplexity == pytest.approx(np.exp(-naive.log_likelihood(counts, classes) / total))
+    assert found.information == pytest.approx(naive.information(counts, classes))
 
 
 def test_words_are_found_by_name_and_forms_agree(tmp_path):
@@ -63,14 +71,3 @@ def test_words_are_found_by_name_and_forms_agree(tmp_path):
     assert at.read_classes(tmp_path / "p").paths
     with pytest.raises(at.UsageProblem, match="no form 'csv' of classes"):
         found.format("csv")
-
-
-def test_the_figures_are_those_of_the_classes():
-    text = [["a", "dog", "barks"], ["the", "cat"], [], ["a", "cat", "barks"]]
-    found = at.train_classes(text, number=2)
-    ids = {word: k + 1 for k, word in enumerate(found.words)}
-    counts = naive.pairs([[ids[w.encode()] for w in row] for row in text])
-    classes = [0, *found.classes.tolist()]
-    total = sum(counts.values())
-    assert found.perplexity == pytest.approx(np.exp(-naive.log_likelihood(counts, classes) / total))
-    assert found.information == pytest.approx(naive.information(counts, classes))

@@ -29,18 +29,12 @@ def test_coverage_is_the_mean_of_best_links(lengths, data):
             assert found[side, n] == pytest.approx(sum(best) / sizes[side] if sizes[side] else 0.0, abs=1e-12)
 
 
-def test_scores_are_of_the_worse_side():
+def test_which_pairs_are_kept():
     found = scores(np.array([[0.5, 1.0, 0.2], [1.0, 1.0, 0.3]]), np.array([[-8.0, np.nan, 0.0], [0.0, -8.0, 0.0]]))
     assert found.tolist() == pytest.approx([0.5 / np.e, 1 / np.e, 0.2])
-
-
-def test_copies_are_words_of_both_sides():
     assert copied(["Der", "Zug", "."], ["der", "Bus", "!", "?"]) == 0.5
     assert copied(["a", "a", "b"], ["a", "c", "d"]) == pytest.approx(1 / 3)
     assert copied(["1"], ["1"]) == 0.0
-
-
-def test_pairs_are_judged_in_order():
     model = at.train_aligner(*SIDES)
     mixed = SIDES[0][:20], [*SIDES[1][:10], *SIDES[1][100:110]]
     found = at.filter_pairs(*mixed, model=model)
@@ -49,14 +43,8 @@ def test_pairs_are_judged_in_order():
     assert {pair.reason for pair in found if not pair.kept} == {"score"}
     assert at.filter_pairs([line.split() for line in mixed[0]], mixed[1], model=model) == found
     assert at.filter_pairs(["", "a"], ["x", "a"], model=model)[0].reason == "unaligned"
-
-
-def test_a_model_is_trained_on_the_pairs():
     found = at.filter_pairs(*SIDES, fast=True, min_score=0.0, max_copied=1.0)
     assert len(found) == len(SIDES[0])
     assert all(pair.kept for pair in found)
-
-
-def test_limits_have_ranges():
     with pytest.raises(at.UsageProblem, match="min_score"):
         at.filter_pairs(*SIDES, min_score=2)

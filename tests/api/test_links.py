@@ -39,12 +39,28 @@ def test_the_default_and_flavors_are_those_of_the_programs():
     assert one == golden("atools.grow-diag-final-and.align")
 
 
-def test_no_links():
+def test_no_links_and_files(tmp_path):
     assert at.symmetrize([], []) == []
     assert at.symmetrize("", "0-0", "union") == [(0, 0)]
     assert at.symmetrize([], [(0, 0)], "union") == [(0, 0)]
     assert at.symmetrize([[], []], [[], [(1, 0)]], "union") == [[], [(1, 0)]]
     assert at.symmetrize(np.empty((0, 2), int), [(0, 1)], "union") == [(0, 1)]
+    out = tmp_path / "out"
+    tally = combine_files("union", [str(GOLDENS / "forward.align"), str(GOLDENS / "reverse.align")], str(out))
+    assert out.read_bytes() == (GOLDENS / "union.align").read_bytes()
+    assert tally.sentences == 12
+    with pytest.raises(at.UsageProblem, match="no operation 'joint'"):
+        combine_files("joint", [], str(out))
+    links, text = tmp_path / "links", tmp_path / "text"
+    links.write_bytes(b"0-1\n")
+    text.write_bytes(b"a b\n")
+    with pytest.raises(at.UsageProblem, match="links is the file that is read as paths"):
+        combine_files("invert", [str(links)], str(links))
+    with pytest.raises(at.UsageProblem, match="text is the file that is read as check"):
+        combine_files("invert", [str(links)], str(text), check=(str(text), str(text)))
+    assert (links.read_bytes(), text.read_bytes()) == (b"0-1\n", b"a b\n")
+    combine_files("invert", [str(links)], in_place=True)
+    assert links.read_bytes() == b"1-0\n"
 
 
 @pytest.mark.parametrize(("arguments", "error", "message"), [
@@ -59,28 +75,6 @@ def test_what_is_wrong(arguments, error, message):
         at.symmetrize(*arguments)
     with pytest.raises(at.UsageProblem, match="no flavor 'giza'"):
         at.symmetrize("0-0", "0-0", flavor="giza")
-
-
-def test_files(tmp_path):
-    out = tmp_path / "out"
-    tally = combine_files("union", [str(GOLDENS / "forward.align"), str(GOLDENS / "reverse.align")], str(out))
-    assert out.read_bytes() == (GOLDENS / "union.align").read_bytes()
-    assert tally.sentences == 12
-    with pytest.raises(at.UsageProblem, match="no operation 'joint'"):
-        combine_files("joint", [], str(out))
-
-
-def test_a_file_that_is_read_is_replaced_only_where_it_is_meant(tmp_path):
-    links, text = tmp_path / "links", tmp_path / "text"
-    links.write_bytes(b"0-1\n")
-    text.write_bytes(b"a b\n")
-    with pytest.raises(at.UsageProblem, match="links is the file that is read as paths"):
-        combine_files("invert", [str(links)], str(links))
-    with pytest.raises(at.UsageProblem, match="text is the file that is read as check"):
-        combine_files("invert", [str(links)], str(text), check=(str(text), str(text)))
-    assert (links.read_bytes(), text.read_bytes()) == (b"0-1\n", b"a b\n")
-    combine_files("invert", [str(links)], in_place=True)
-    assert links.read_bytes() == b"1-0\n"
 
 
 SOURCES, TARGETS = ["das Haus", "", "das Buch"], [["the", "house"], [], ["the", "book", "."]]

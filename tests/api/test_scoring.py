@@ -45,7 +45,7 @@ def test_hypotheses_in_every_form(hypothesis):
     assert at.aer(GOLD, hypothesis).aer == pytest.approx(2 / 9)
 
 
-def test_files_and_what_the_readers_return(tmp_path):
+def test_links_in_other_forms(tmp_path):
     (tmp_path / "links").write_text("\n".join(" ".join(f"{i}-{j}" for i, j in s) for s in HYPOTHESIS) + "\n")
     (tmp_path / "gold").write_text("\n".join(GOLD) + "\n")
     paths = tmp_path / "gold", tmp_path / "links"
@@ -54,9 +54,6 @@ def test_files_and_what_the_readers_return(tmp_path):
     assert str(at.aer(*paths).signature) == str(at.aer(*read).signature)
     assert at.aer(*paths).signature.settings["gold"] == "pharaoh"
     assert at.aer([([(0, 0)], [])], [[(0, 0)]]).signature.settings["gold"] == "links"
-
-
-def test_alignments_have_no_links_too():
     assert at.aer(["", "0-0"], [[], [(0, 0)]]).aer == 0
     assert at.aer([([], []), []], [[], []]).aer == 0
     assert at.aer(GOLD, ["", ""]).aer == 1
@@ -122,7 +119,7 @@ def test_tags_in_every_form(predicted):
     assert (apart.known, apart.accuracy_known, apart.accuracy_unknown) == (3, pytest.approx(1 / 3), 1)
 
 
-def test_tags_of_files_and_readers():
+def test_tags_of_files_and_what_is_wrong():
     path = SAMPLES / "en.conllu"
     for given in (path, str(path), read_conll(path), read_tags(path)):
         score = at.score_tags(path, given)
@@ -130,9 +127,6 @@ def test_tags_of_files_and_readers():
         assert str(score.signature).startswith("metric:tags|gold:conll:4|hyp:conll:4|nsent:101|nword:768|")
     assert at.score_tags(path, path, hyp_column="xpos").accuracy is None
     assert at.score_tags(SAMPLES / "en.tagged", path, head=True).words == 321
-
-
-def test_tags_that_are_wrong():
     gold = ["a_N b_V"]
     with pytest.raises(at.DataError, match="predicted:1: sentence 1 has other words than the gold at gold:1"):
         at.score_tags(gold, ["a_N c_V"])
@@ -227,9 +221,6 @@ def test_scores_are_what_the_command_writes(tmp_path):
     done = subprocess.run([*map(str, command), str(links)], capture_output=True, cwd=ROOT, check=True)
     report = at.compare_scores([at.aer(gold, links)] * 2, [str(links)] * 2)
     assert json.loads(report.json()) == json.loads(done.stdout)
-
-
-def test_scores_can_be_pickled():
     for score in (at.aer(GOLD, HYPOTHESIS), at.score_tags([["N"]], [["N"]]), at.score_trees(HEADS, OTHER),
                   at.bleu(["a"], ["a"])):  # fmt: skip
         again = pickle.loads(pickle.dumps(score))

@@ -98,7 +98,7 @@ def test_text_that_a_reader_returned(tagger):
         found.format(column="tag")
 
 
-def test_all_kinds_of_tagged_text_give_the_same_tagger(tmp_path):
+def test_all_kinds_of_text_give_the_same_tags(tmp_path):
     options = {"latent": 2, "members": 1, "iterations": 3}
     (tmp_path / "text").write_text("\n".join(LINES) + "\n")
     texts = [str(tmp_path / "text"), tmp_path / "text", LINES, PAIRS, iter(PAIRS), read_tags(str(tmp_path / "text"))]
@@ -108,9 +108,6 @@ def test_all_kinds_of_tagged_text_give_the_same_tagger(tmp_path):
     assert models != {saved(at.train_tagger(LINES, **options | {"seed": 2}), tmp_path)}
     again = at.train_tagger(at.train_tagger(PAIRS, latent=1).tag_batch(["the dog", "a cat barks"]), latent=1)
     assert again.tags == ("DET", "NOUN", "VERB")
-
-
-def test_all_kinds_of_plain_text_give_the_same_induced_tags(tmp_path):
     lines = [" ".join(word for word, _ in sentence) for sentence in PAIRS]
     (tmp_path / "text").write_text("\n".join(lines) + "\n")
     texts = [tmp_path / "text", lines, [line.split() for line in lines], read_text(str(tmp_path / "text"))]
@@ -118,7 +115,7 @@ def test_all_kinds_of_plain_text_give_the_same_induced_tags(tmp_path):
     assert len(models) == 1
 
 
-def test_each_option_of_induction_shows(tmp_path):
+def test_each_option_shows(tmp_path):
     text = (SAMPLES / "en.txt").read_text().splitlines()
     base = {"states": 3, "iterations": 4, "seed": 1}
     default = saved(at.induce_tags(text, **base), tmp_path)
@@ -131,9 +128,6 @@ def test_each_option_of_induction_shows(tmp_path):
     assert len(set(found)) == len(found)
     long = {"states": 3, "iterations": 40}
     assert saved(at.induce_tags(text, **long), tmp_path) != saved(at.induce_tags(text, **long, tolerance=0.5), tmp_path)
-
-
-def test_each_option_of_training_shows(tmp_path):
     base = {"latent": 2, "members": 2, "iterations": 3}
     found = {
         saved(at.train_tagger(SAMPLES / "en.conllu", **base | change), tmp_path)

@@ -58,7 +58,7 @@ def lines(translations):
 # Language models
 
 
-def test_a_language_model_is_what_the_command_writes(model, tmp_path):
+def test_language_models_and_their_texts(model, tmp_path):
     model.save(tmp_path / "a.arpa", "arpa")
     ran("train-lm", "-q", "-n", 3, TEXT, "-o", tmp_path / "b.arpa")
     assert (tmp_path / "a.arpa").read_bytes() == (tmp_path / "b.arpa").read_bytes()
@@ -66,17 +66,11 @@ def test_a_language_model_is_what_the_command_writes(model, tmp_path):
     ran("train-lm", "-q", "-n", 3, "--binary", tmp_path / "old.lm", TEXT)
     model.save(tmp_path / "a.lm")
     assert (tmp_path / "a.lm").read_bytes() == (tmp_path / "b.lm").read_bytes() == (tmp_path / "old.lm").read_bytes()
-
-
-def test_text_may_be_a_file_lines_tokens_or_several_files(model):
     sentences = TEXT.read_text(encoding="utf-8").splitlines()
     for text in (str(TEXT), sentences, [line.split() for line in sentences], iter(sentences), [Path(TEXT)]):
         other = at.train_lm(text, order=3)
         assert np.array_equal(other.ngrams.keys, model.ngrams.keys)
         assert np.array_equal(other.ngrams.values, model.ngrams.values)
-
-
-def test_scores_and_perplexity_agree(model):
     text = (SAMPLES / "fr-en.en").read_text(encoding="utf-8").splitlines()[:20]
     each = list(model.score_lines(text))
     assert [s.log_probability for s in each] == pytest.approx([model.score(line) for line in text], rel=1e-5)
@@ -108,7 +102,7 @@ def test_a_language_model_is_loaded_pickled_and_shared_by_threads(model, tmp_pat
         model.order = 4
 
 
-def test_settings_of_a_language_model_have_effects():
+def test_settings_of_a_language_model():
     text = ["A b", "a b", "a B", "a b a b"]
     assert len(at.train_lm(text, order=2, lowercase=True)) < len(at.train_lm(text, order=2))
     assert at.train_lm(text, order=2, prune=[0, 1]).counts[1] < at.train_lm(text, order=2).counts[1]
@@ -120,9 +114,6 @@ def test_settings_of_a_language_model_have_effects():
             at.train_lm(text, **wrong)
     with pytest.raises(at.DataError, match="has no words"):
         at.train_lm([""])
-
-
-def test_steps_are_reported():
     steps = []
     at.train_lm(["a b", "", "b"], order=2, progress=steps.append)
     assert [(s.stage, s.done, s.total) for s in steps] == [("counting", 1, 2), ("estimating", 2, 2)]

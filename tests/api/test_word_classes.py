@@ -19,16 +19,13 @@ def induced():
     return at.induce_tags(TEXT, states=4, iterations=30)
 
 
-def test_each_word_has_the_tag_that_it_gets_most_often(induced):
+def test_tags_as_classes(induced):
     found = at.word_classes(TEXT, induced)
     assert dict(zip(found.words, found.counts.tolist(), strict=True)) == dict.fromkeys(
         [b"the", b"dog", b"barks", b"a", b"cat", b"sleeps"], 6
     )
     tags = {word.encode(): tag.encode() for word, tag in induced.tag("the dog barks")}
     assert all(found.classes[found.words.index(word)] == tag for word, tag in tags.items())
-
-
-def test_paths_are_of_the_same_classes(induced):
     plain, paths = at.word_classes(TEXT, induced), at.word_classes(TEXT, induced, paths=True)
     assert paths.paths
     assert paths.words == plain.words
@@ -36,14 +33,11 @@ def test_paths_are_of_the_same_classes(induced):
         len(set(zip(plain.classes, paths.classes, strict=True))) == len(set(plain.classes)) == len(set(paths.classes))
     )
     assert not any(b.startswith(a) for a in set(paths.classes) for b in set(paths.classes) if a != b)
-
-
-def test_a_text_without_words_is_refused(induced):
     with pytest.raises(at.DataError, match="no words"):
         at.word_classes([""], induced)
 
 
-def test_classes_tell_the_tags_of_unknown_words(tmp_path):
+def test_classes_of_unknown_words(tmp_path):
     tagger = at.train_tagger(TAGGED * 5, latent=1, classes=CLASSES)
     assert [tag for _, tag in tagger.tag(["the", "qqq", "zzz"])] == ["DET", "NOUN", "VERB"]
     assert tagger.model.unknown.probabilities([b"zzz"]).argmax() == tagger.tags.index("VERB")
@@ -51,9 +45,6 @@ def test_classes_tell_the_tags_of_unknown_words(tmp_path):
     tagger.save(tmp_path / "tagger")
     again = at.Tagger.load(tmp_path / "tagger")  # without the list
     assert again.model.unknown.probabilities([b"zzz"]).tolist() == tagger.model.unknown.probabilities([b"zzz"]).tolist()
-
-
-def test_classes_in_the_other_normal_form_are_turned():
     classes = at.ClassList(["caf\u00e9".encode(), b"dog"], [b"1", b"0"], np.ones(2, np.int64))
     turned = "cafe\u0301"
     tagger = at.train_tagger([f"{turned}_VERB dog_NOUN"] * 3, latent=1, classes=classes)
@@ -79,16 +70,13 @@ def test_parsers_score_edges_by_classes_and_keep_them(paths, tmp_path):
     assert at.train_parser(treebank, features="delexicalized", classes=classes, iterations=2).n_features
 
 
-def test_templates_of_classes_need_classes(tmp_path):
+def test_templates_and_parts(tmp_path):
     parser = at.train_parser(str(SAMPLES / "en.conllu"), classes=CLASSES, iterations=2)
     parser.save(tmp_path / "parser")
     header, arrays = read_model(tmp_path / "parser", "parser", True)
     write_model(tmp_path / "damaged", "parser", header | {"classes": False}, arrays)
     with pytest.raises(at.ModelError, match="no classes"):
         at.Parser.load(tmp_path / "damaged")
-
-
-def test_training_in_parts_has_the_same_classes(tmp_path):
     treebank = str(SAMPLES / "en.conllu")
     whole = at.train_parser(treebank, classes=CLASSES, iterations=3)
     parts = at.train_parser(treebank, classes=CLASSES, iterations=3, tmpdir=tmp_path)

@@ -11,7 +11,7 @@ from tests.places import ROOT
 NOT_OURS = {'o.work / "peers.tsv"', 'o.work / "clients.json"', 'o.work / "seconds.json"'}
 
 
-def test_what_is_measured_counts_and_what_is_said_of_it_does_not():
+def test_what_a_hash_is_of():
     texts, modules, commands = code.reached((("bench.quality", "_ours"),))
     assert {("bench.quality", "evaluate"), ("bench.quality", "OURS"), ("bench.measuring", "run")} <= set(texts)
     assert ("bench.quality", "_body") not in texts
@@ -20,9 +20,6 @@ def test_what_is_measured_counts_and_what_is_said_of_it_does_not():
     names = {path.name for path in code.files_of(modules)}
     assert {"aer.py", "goldlinks.py"} <= names
     assert "Return AER" not in texts["bench.quality", "evaluate"], "docstrings do not count"
-
-
-def test_commands_have_the_hash_of_what_they_import():
     files = {name: code.files_of({f"aligntools.cli.{name}"}) for name in ("tag", "translate", "contrastive_align")}
     names = {command: {path.relative_to(ROOT).as_posix() for path in found} for command, found in files.items()}
     assert "aligntools/tagging/kernels_decoding.py" in names["tag"]
@@ -132,7 +129,7 @@ def test_a_stage_is_made_again_where_its_command_or_its_text_changed(tmp_path, m
     assert len({first, second, third}) == len(made) == 3
 
 
-def test_no_figures_are_kept_without_the_code_that_made_them():
+def test_which_code_figures_are_of():
     kept = {}
     for path in sorted((ROOT / "bench").rglob("*.py")):
         text = path.read_text()
@@ -140,9 +137,6 @@ def test_no_figures_are_kept_without_the_code_that_made_them():
         kept |= {f"{path.name}: {name}": "code." in text for name in found if "of(" not in name}
     assert len(kept) > 4
     assert [name for name, known in kept.items() if not known] == []
-
-
-def test_a_section_says_which_code_it_is_of():
     assert f", code {report.code_hash()}, " in report.circumstances()
 
 

@@ -74,21 +74,15 @@ def test_what_was_aligned_is_kept_and_a_size_past_the_text_is_all_of_it(data, tm
     assert len(runs) == 3
 
 
-def test_bands_go_by_the_whole_text(data, tmp_path, monkeypatch):
+def test_bands_and_their_links(data, tmp_path, monkeypatch):
     monkeypatch.setattr(curve, "_BANDS", {})
     monkeypatch.setattr(curve, "RARE", 2)
     monkeypatch.setattr(curve, "COMMON", 0.1)
     o = options(data, tmp_path)
     o.work.mkdir(exist_ok=True)
     assert curve._bands(o, "en-xx") == [[1, 0], [2, 1]]  # gold: 2 times, one: once, the: 40 of 82 words
-
-
-def test_links_of_a_band():
     links = Links(np.array([[0, 0], [1, 1], [0, 2]], np.int32), np.array([0, 2, 2, 3]))
     some = curve._within(links, [[2, 0], [], [2]], 2)
     assert some.tolists() == [[(0, 0)], [], [(0, 2)]]
-
-
-def test_the_most_by_which_more_text_hurts():
     assert curve._rise([(9.0, 0), (5.0, 1), (5.5, 2), (4.0, 3), (4.2, "all")]) == (0.5, 2)
     assert curve._rise([(9.0, 0), (5.0, 1)]) == (0.0, "")

@@ -11,7 +11,7 @@ from bench.watching import Watch, descendants, kill, watched
 from tests.places import ROOT
 
 
-def test_memory_is_that_of_all_processes():
+def test_programs_that_are_measured():
     child = "import time; x = b'x' * (60 << 20); time.sleep(0.6)"
     both = f"import subprocess, sys; c = [subprocess.Popen([sys.executable, '-c', {child!r}]) for _ in range(2)]\n"
     done = watched([sys.executable, "-c", both + "[x.wait() for x in c]"])
@@ -19,9 +19,6 @@ def test_memory_is_that_of_all_processes():
     assert 60 << 20 < done.peak < 110 << 20  # of a child; not of this process
     assert done.whole > 120 << 20
     assert 120 << 20 < done.private <= done.whole
-
-
-def test_what_a_program_says_and_how_it_ends():
     watch = Watch([sys.executable, "-c", "import sys, time; sys.stderr.write('said\\n'); time.sleep(60)"])
     watch.wait(0.5)
     assert descendants(watch.process.pid) == [watch.process.pid]
@@ -35,19 +32,26 @@ def test_what_a_program_says_and_how_it_ends():
         watched([sys.executable, "-c", "import sys; sys.stderr.write('said'); sys.exit(3)"])
 
 
-def test_shared_links(tmp_path):
+def test_rows_and_parts(tmp_path):
     (tmp_path / "a").write_text("0-0 1-1\n\n2-2\nmore\n")
     (tmp_path / "b").write_text("0-0\n1-1\n2-2\n")
     assert large.shared(tmp_path / "a", tmp_path / "b") == pytest.approx(200 * 2 / 6)
-
-
-def test_parts_begin_with_the_gold_sentences(tmp_path):
     lines = [f"a{n} ||| b{n}\n" for n in range(10)]
     joint = tmp_path / "joint"
     joint.write_text("".join(lines))
     files = large._cut(joint, types.SimpleNamespace(joint=joint, n_gold=2), 4, tmp_path)
     found = [path.read_text().splitlines(keepends=True) for path in files]
     assert found == [lines[:4], lines[:2] + lines[4:8], lines[:2] + lines[8:]]
+    (tmp_path / "x").write_text("x")
+    assert len(digest(tmp_path / "x")) == 64
+    assert Outcome(2, 3, 1, 1, 0, [1.0, 2.5]).row("kills") == ["kills", 2, 3, 1, 1, 0, "1.0 to 2.5 times"]
+    results = tmp_path / "results"
+    body = "### One machine\n\na\n\n### Faults\n\n| b |"
+    results.write_text(f"<!-- begin large -->\n## Text in parts\n\n{body}\n<!-- end large -->\n### Other\n")
+    assert large.written(results) == {"One machine": "### One machine\n\na", "Faults": "### Faults\n\n| b |"}
+    assert large.written(tmp_path / "none") == {}
+    titles = "".join(path.read_text() for path in (ROOT / "bench").glob("large*.py"))
+    assert all(f'"### {title}"' in titles for title in large.TITLES.values())
 
 
 @pytest.mark.slow
@@ -57,12 +61,6 @@ def test_figures_are_kept(tmp_path):
         kept = large.Kept(tmp_path / "kept.json")
         assert kept.of("one", lambda: calls.append(1) or {"seconds": 2.0}) == {"seconds": 2.0}
     assert len(calls) == 1
-
-
-def test_a_row_of_faults(tmp_path):
-    (tmp_path / "x").write_text("x")
-    assert len(digest(tmp_path / "x")) == 64
-    assert Outcome(2, 3, 1, 1, 0, [1.0, 2.5]).row("kills") == ["kills", 2, 3, 1, 1, 0, "1.0 to 2.5 times"]
 
 
 @pytest.mark.slow
@@ -80,13 +78,3 @@ def test_a_run_is_taken_apart_and_more_machines_take_less_time(tmp_path):
     assert few["parts"] == one["parts"]  # one part keeps one core
     text = large_model.section(costs, "240 pairs")
     assert text.count("| 1,000,000,000 |") == 4
-
-
-def test_what_others_have_measured_stays(tmp_path):
-    results = tmp_path / "results"
-    body = "### One machine\n\na\n\n### Faults\n\n| b |"
-    results.write_text(f"<!-- begin large -->\n## Text in parts\n\n{body}\n<!-- end large -->\n### Other\n")
-    assert large.written(results) == {"One machine": "### One machine\n\na", "Faults": "### Faults\n\n| b |"}
-    assert large.written(tmp_path / "none") == {}
-    titles = "".join(path.read_text() for path in (ROOT / "bench").glob("large*.py"))
-    assert all(f'"### {title}"' in titles for title in large.TITLES.values())

@@ -32,29 +32,21 @@ def made(base):
     return large_text.make(base, 1500, base.joint.parent, seed=5, path=base.joint.with_name("made.joint"))
 
 
-def test_the_text_comes_first_as_it_is(base, made):
+def test_the_text_that_is_made(base, made):
     assert len(lines(made)) == made.n_pairs == 1500
     assert lines(made)[:200] == base.joint.read_text().split("\n")[:-1]
     assert all(re.fullmatch(r"\S+( \S+)* \|\|\| \S+( \S+)*", line) for line in lines(made))
 
-
-def test_the_seed_says_what_is_made(base, made):
     def again(seed, name):
         return lines(large_text.make(base, 1500, base.joint.parent, seed, base.joint.with_name(name)))
 
     assert again(5, "again") == lines(made)
     assert again(6, "other") != lines(made)
-
-
-def test_growth_is_what_the_file_has(made):
     for pairs, s_words, s_types, t_words, t_types in made.growth:
         sides = zip(*(line.split(" ||| ") for line in lines(made)[:pairs]), strict=True)
         words = [" ".join(side).split() for side in sides]
         assert [len(w) for w in words] == [s_words, t_words]
         assert [len(set(w)) for w in words] == pytest.approx([s_types, t_types], rel=0.01)
-
-
-def test_the_vocabulary_grows_as_it_did(made):
     for before, whole in made.exponents:
         assert whole == pytest.approx(before, abs=0.03)
 

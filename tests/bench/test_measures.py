@@ -15,21 +15,29 @@ from tests.places import ROOT
 RUN = [measure for measure in MEASURES if measure.module]
 #: What is called by itself.
 TOOLS = {
-    "bench.run",
-    "bench.same_bytes",
-    "bench.peer_grammars",
-    "bench.peer_taggers",
-    "bench.abuse.bounds",
-    "bench.abuse.worker",
-    "bench.serve_client",
+    *("bench.run", "bench.same_bytes", "bench.peer_grammars", "bench.peer_taggers", "bench.abuse.bounds"),
+    *("bench.abuse.worker", "bench.serve_client"),
 }
 
 
-def test_the_results_are_sections_of_measures_in_their_order():
+def test_measures_and_their_sections():
     text = report.RESULTS.read_text(encoding="utf-8")
     sections = re.findall(r"<!-- begin (\w+) -->\n## (.*)\n", text)
     assert sections == [(m.name, m.title) for m in MEASURES if m.name in dict(sections)]
     assert text.count("\n## ") == len(sections)
+    assert len(BY_NAME) == len({m.title for m in MEASURES}) == len(MEASURES)
+    modules = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in (ROOT / "bench").rglob("*.py")}
+    imported = {}
+    for name, path in modules.items():
+        nodes = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.ImportFrom)]
+        imported[name] = {f"{n.module}.{a.name}" for n in nodes for a in n.names} | {n.module for n in nodes}
+    reached, left = set(), [*TOOLS, *(m.module for m in RUN)]
+    while left:
+        name = left.pop()
+        if name in modules and name not in reached:
+            reached.add(name)
+            left += imported[name]
+    assert {name for name in modules if not name.endswith("__init__")} == reached
 
 
 def test_a_section_goes_to_its_place(tmp_path, capsys):
@@ -70,10 +78,6 @@ def test_all_runs_what_is_quoted_and_not_yet_of_this_commit(tmp_path, monkeypatc
     assert "1 of" in capsys.readouterr().err
 
 
-def test_names_and_titles_are_of_one_measure():
-    assert len(BY_NAME) == len({m.title for m in MEASURES}) == len(MEASURES)
-
-
 @pytest.mark.parametrize("measure", RUN, ids=lambda m: m.name)
 def test_every_measure_has_a_command_and_a_module(measure):
     required = [word for name in measure.reads if name in READS for word in (f"--{name}", "here")]
@@ -86,18 +90,3 @@ def test_every_measure_has_a_command_and_a_module(measure):
     assert measure.usage.split()[:3] == ["python", "bench/run.py", measure.name]
     assert all(PROGRAMS[name] in measure.usage for name in measure.beside if name in PROGRAMS)
     assert callable(importlib.import_module(measure.module).run)
-
-
-def test_every_module_of_the_bench_is_of_a_measure():
-    modules = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in (ROOT / "bench").rglob("*.py")}
-    imported = {}
-    for name, path in modules.items():
-        nodes = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.ImportFrom)]
-        imported[name] = {f"{n.module}.{a.name}" for n in nodes for a in n.names} | {n.module for n in nodes}
-    reached, left = set(), [*TOOLS, *(m.module for m in RUN)]
-    while left:
-        name = left.pop()
-        if name in modules and name not in reached:
-            reached.add(name)
-            left += imported[name]
-    assert {name for name in modules if not name.endswith("__init__")} == reached

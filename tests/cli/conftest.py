@@ -15,14 +15,3 @@ def command_inside():
 def inside():
     """Run ``aligntools align`` in this process."""
     return lambda *args: run("align", *args)
-
-
-@pytest.fixture
-def file(tmp_path):
-    """Write a file with the bytes given; return its path."""
-
-    def write(name, data):
-        (tmp_path / name).write_bytes(data)
-        return tmp_path / name
-
-    return write

@@ -23,16 +23,7 @@ WORDS, TAGGED, LINES = FORMATS, FORMATS[:-1], ("text",)
 PAIRS = ("pairs", "table", "tmx", "xliff")
 CONLL, TREES = ("conll",), ("trees",)
 _OF_PAIRS = (
-    "align",
-    "contrastive-align",
-    "mre-align",
-    "teach",
-    "filter",
-    "check",
-    "terms",
-    "lexicon",
-    "view",
-    "train-hmm",
+    *("align", "contrastive-align", "mre-align", "teach", "filter", "check", "terms", "lexicon", "view", "train-hmm"),
 )
 
 INPUTS = (

@@ -13,7 +13,7 @@ from tests.cli.running import fails, run
 # What comes out
 
 
-def test_a_line_for_each_pair(trained):
+def test_a_default_run(trained):
     links = proper((trained / "align").read_bytes())
     assert sum(map(len, links)) > 1500
     errors = (trained / "errors").read_text()
@@ -22,17 +22,6 @@ def test_a_line_for_each_pair(trained):
     for f, r in zip(forward, reverse, strict=True):
         assert len({j for _, j in f}) == len(f)  # a word of the observed side has one link at most
         assert len({i for i, _ in r}) == len(r)
-
-
-def test_the_number_of_threads_does_not_show(trained, tmp_path):
-    done(run("align", *TEXT, "-o", tmp_path / "align", "--threads", 2, "--save-model", tmp_path / "model",
-        "--forward-output", tmp_path / "forward", "--reverse-output", tmp_path / "reverse", "--scores",
-        tmp_path / "scores", "--ttable", tmp_path / "ttable", "-q"))  # fmt: skip
-    for name in ("align", "forward", "reverse", "scores", "ttable", "model"):
-        assert (tmp_path / name).read_bytes() == (trained / name).read_bytes(), name
-
-
-def test_the_alignment_is_better_than_chance(trained):
     gold = [
         {tuple(map(int, re.split(r"[-?]", x))) for x in line.split()}
         for line in (SAMPLES / "de-en.wa").read_text().splitlines()
@@ -41,18 +30,12 @@ def test_the_alignment_is_better_than_chance(trained):
     right = sum(len(set(f) & g) for f, g in zip(found, gold, strict=True))
     assert right / sum(map(len, found)) > 0.8
     assert right / sum(map(len, gold)) > 0.65
-
-
-def test_scores(trained):
     rows = [list(map(float, line.split("\t"))) for line in (trained / "scores").read_text().splitlines()]
     assert len(rows) == len(LENGTHS)
     for (f, r, per_target, per_source), (i, j) in zip(rows, LENGTHS, strict=True):
         assert -1e5 < f < 0 > r > -1e5
         assert math.isclose(per_target, f / j, rel_tol=1e-4)
         assert math.isclose(per_source, r / i, rel_tol=1e-4)
-
-
-def test_the_table(trained):
     sums, rows = defaultdict(float), []
     for line in (trained / "ttable").read_text().splitlines():
         source, target, logarithm = line.split("\t")
@@ -64,6 +47,32 @@ def test_the_table(trained):
     assert max(sums.values()) <= 1 + 1e-4
     words = {w.lower() for line in SOURCE.read_text(encoding="utf-8").splitlines() for w in line.split()}
     assert set(sums) == words | {"<eps>"}
+    rows = [json.loads(line) for line in (trained / "log").read_text().splitlines()]
+    assert {row["stage"] for row in rows} == {"reading", "table", "ibm1", "hmm", "sampler", "saving", "aligning"}
+    assert all(row["seconds"] >= 0 for row in rows)
+    assert all(len(row["log_likelihood"]) == 2 for row in rows if "iteration" in row)
+
+
+def test_the_same_bytes_by_threads_models_and_blocks(trained, tmp_path, inside, monkeypatch):
+    done(run("align", *TEXT, "-o", tmp_path / "align", "--threads", 2, "--save-model", tmp_path / "model",
+        "--forward-output", tmp_path / "forward", "--reverse-output", tmp_path / "reverse", "--scores",
+        tmp_path / "scores", "--ttable", tmp_path / "ttable", "-q"))  # fmt: skip
+    for name in ("align", "forward", "reverse", "scores", "ttable", "model"):
+        assert (tmp_path / name).read_bytes() == (trained / name).read_bytes(), name
+    done(run("align", "-m", trained / "model", *TEXT, "-o", tmp_path / "align", "--forward-output",
+        tmp_path / "forward", "--reverse-output", tmp_path / "reverse", "--scores", tmp_path / "scores", "--ttable",
+        tmp_path / "ttable"))  # fmt: skip
+    for name in ("align", "forward", "reverse", "scores", "ttable"):
+        assert (tmp_path / name).read_bytes() == (trained / name).read_bytes(), name
+    monkeypatch.setattr(bitext, "stream_bitext", functools.partial(bitext.stream_bitext, block_lines=7))
+    done(inside("-m", trained / "model", *TEXT, "-o", tmp_path / "align", "--scores", tmp_path / "scores"))
+    for name in ("align", "scores"):
+        assert (tmp_path / name).read_bytes() == (trained / name).read_bytes(), name
+    lines = JOINT.read_bytes().splitlines(keepends=True)
+    expected = (trained / "align").read_bytes().splitlines(keepends=True)
+    (tmp_path / "part").write_bytes(b"".join(lines[100:140]) + lines[3])
+    done(inside("-m", trained / "model", "-i", tmp_path / "part", "-o", tmp_path / "out"))
+    assert (tmp_path / "out").read_bytes() == b"".join(expected[100:140]) + expected[3]
 
 
 def test_a_table_of_words_that_are_cut_is_refused(inside, tmp_path):
@@ -78,22 +87,7 @@ def test_a_table_of_words_that_are_cut_is_refused(inside, tmp_path):
     assert b"Gemeinderat".lower() in (tmp_path / "table").read_bytes()
 
 
-def test_the_log(trained):
-    rows = [json.loads(line) for line in (trained / "log").read_text().splitlines()]
-    assert {row["stage"] for row in rows} == {"reading", "table", "ibm1", "hmm", "sampler", "saving", "aligning"}
-    assert all(row["seconds"] >= 0 for row in rows)
-    assert all(len(row["log_likelihood"]) == 2 for row in rows if "iteration" in row)
-
-
 # A saved model
-
-
-def test_a_model_aligns_the_training_text_to_the_same_bytes(trained, tmp_path):
-    done(run("align", "-m", trained / "model", *TEXT, "-o", tmp_path / "align", "--forward-output",
-        tmp_path / "forward", "--reverse-output", tmp_path / "reverse", "--scores", tmp_path / "scores", "--ttable",
-        tmp_path / "ttable"))  # fmt: skip
-    for name in ("align", "forward", "reverse", "scores", "ttable"):
-        assert (tmp_path / name).read_bytes() == (trained / name).read_bytes(), name
 
 
 @pytest.mark.parametrize("more", [(), ("--unbuffered",), ("--threads", "3", "--max-memory", "300M")])
@@ -101,21 +95,6 @@ def test_from_standard_input_too(trained, more):
     got = done(run("align", "-m", trained / "model", "-i", "-", "-q", *more, stdin=JOINT.read_bytes()))
     assert got.stdout == (trained / "align").read_bytes()
     assert got.stderr == b""
-
-
-def test_blocks_do_not_show(trained, tmp_path, inside, monkeypatch):
-    monkeypatch.setattr(bitext, "stream_bitext", functools.partial(bitext.stream_bitext, block_lines=7))
-    done(inside("-m", trained / "model", *TEXT, "-o", tmp_path / "align", "--scores", tmp_path / "scores"))
-    for name in ("align", "scores"):
-        assert (tmp_path / name).read_bytes() == (trained / name).read_bytes(), name
-
-
-def test_parts_of_a_text_have_the_lines_of_the_whole(trained, inside, tmp_path):
-    lines = JOINT.read_bytes().splitlines(keepends=True)
-    expected = (trained / "align").read_bytes().splitlines(keepends=True)
-    (tmp_path / "part").write_bytes(b"".join(lines[100:140]) + lines[3])
-    done(inside("-m", trained / "model", "-i", tmp_path / "part", "-o", tmp_path / "out"))
-    assert (tmp_path / "out").read_bytes() == b"".join(expected[100:140]) + expected[3]
 
 
 @pytest.mark.parametrize("kind", ["hmm", "ibm2", "apart"])
@@ -144,9 +123,6 @@ def test_going_on_from_a_model(trained, inside, tmp_path):
     assert second == [(0, 0)]
     done(inside("-m", tmp_path / "model", "-i", new, "-o", tmp_path / "again"))
     assert (tmp_path / "again").read_bytes() == (tmp_path / "out").read_bytes()
-
-
-def test_going_on_from_a_model_of_one_direction(inside, tmp_path):
     model = "--model-type", "hmm", "--direction", "reverse", "-q"
     done(inside("-i", JOINT, *model, "-o", tmp_path / "old", "--save-model", tmp_path / "a"))
     done(inside("-i", JOINT, "--init-model", tmp_path / "a", "-o", tmp_path / "new", "--save-model", tmp_path / "b"))

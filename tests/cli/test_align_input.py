@@ -52,7 +52,7 @@ def test_strict_stops_there(trained, inside, file, tmp_path, line):
     assert [p.name for p in tmp_path.iterdir()] == ["bad"]
 
 
-def test_malformed_lines_get_blank_lines(trained, inside, file, tmp_path):
+def test_lines_that_are_malformed_tabbed_or_blank(trained, inside, file, tmp_path):
     lines = JOINT.read_bytes().splitlines(keepends=True)[:40]
     expected = (trained / "align").read_bytes().splitlines(keepends=True)[:40]
     lines[6:6], expected[6:6] = [b"no separator\n", b"a ||| b ||| c\n"], [b"\n", b"\n"]
@@ -64,9 +64,6 @@ def test_malformed_lines_get_blank_lines(trained, inside, file, tmp_path):
         assert found == expected if options else (len(found), found[6:8]) == (len(lines), [b"\n", b"\n"])
     none = run("align", "-q", "-m", trained / "model", "-i", "-", "--unbuffered", stdin=b"no separator\n" * 101)
     assert (none.returncode, none.stdout, none.stderr) == (0, b"\n" * 101, b"")  # a service always answers
-
-
-def test_tab_separated_pairs(trained, inside, file, tmp_path):
     text, out = file("text", JOINT.read_bytes().replace(b" ||| ", b"\t")), tmp_path / "out"
     for options in ((), ("-m", trained / "model", "--unbuffered"), ("--input-format", "tsv")):
         process = done(inside("-i", text, "-o", out, *options))
@@ -76,9 +73,6 @@ def test_tab_separated_pairs(trained, inside, file, tmp_path):
     assert not done(inside("-q", "-m", trained / "model", "-i", text, "-o", out)).stderr
     fails(inside("-i", text, "-o", out, "--input-format", "joint"), f"{text}:1: no ' ||| ' ", "--input-format tsv")
     fails(inside("-s", text, "-t", text, "--input-format", "tsv"), "one file with both sides", status=2)
-
-
-def test_texts_of_nothing_but_blank_lines(trained, inside, file, tmp_path):
     blank = file("blank", b"\n" * 5)
     for options in ((), ("--model-type", "ibm2"), ("--fast",), ("-m", trained / "model")):
         process = done(inside("-i", blank, "-o", tmp_path / "out", "--save-model" if not options else "--scores",
@@ -153,11 +147,16 @@ def test_outputs_that_cannot_be_written(trained, inside, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_full_disk_behind_standard_output(trained):
+def test_full_disks_and_links_that_stay(trained, inside, tmp_path):
     command = [sys.executable, "-m", "aligntools", "align", "-q", "-m", str(trained / "model"), "-i", str(JOINT)]
     with open("/dev/full", "wb") as full:
         process = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, timeout=60, check=False)
     fails(process, "No space left on device")
+    (tmp_path / "real").write_text("old\n")
+    os.symlink("real", tmp_path / "out")
+    done(inside("-m", trained / "model", "-i", JOINT, "-o", tmp_path / "out"))
+    assert (tmp_path / "out").is_symlink()
+    assert (tmp_path / "real").read_bytes() == (trained / "align").read_bytes()
 
 
 def waiting(tmp_path, *args, interrupt=signal.SIG_DFL):
@@ -195,16 +194,13 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path, number, status):
     assert (tmp_path / "scores").read_text() == "what was there before\n"
 
 
-def test_a_background_job_goes_on_when_ctrl_c_ends_what_is_in_front(tmp_path):
+def test_runs_in_the_background_and_killed_ones(tmp_path):
     """A shell starts it with interrupts ignored, and they stay so."""
     process = waiting(tmp_path, "--fast", interrupt=signal.SIG_IGN)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     assert {p.name for p in tmp_path.iterdir()} == {"out", "scores"}
-
-
-def test_a_run_that_is_killed_leaves_nothing_under_the_final_name(tmp_path):
     process = waiting(tmp_path, "--save-model", tmp_path / "model")
     process.kill()
     process.communicate(timeout=60)
@@ -214,11 +210,3 @@ def test_a_run_that_is_killed_leaves_nothing_under_the_final_name(tmp_path):
     left = f"out\\.{process.pid}@.*\\.part was left by a killed run \\(process {process.pid} on .*last written .* ago"
     assert re.search(left, again.stderr.decode())
     assert again.stderr.count(b"\n") == 1
-
-
-def test_an_output_replaces_a_file_but_not_a_link(trained, inside, tmp_path):
-    (tmp_path / "real").write_text("old\n")
-    os.symlink("real", tmp_path / "out")
-    done(inside("-m", trained / "model", "-i", JOINT, "-o", tmp_path / "out"))
-    assert (tmp_path / "out").is_symlink()
-    assert (tmp_path / "real").read_bytes() == (trained / "align").read_bytes()

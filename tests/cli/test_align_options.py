@@ -186,7 +186,7 @@ def test_extreme_settings_have_no_nan(inside, file, tmp_path, model):
         assert np.isfinite(np.loadtxt(tmp_path / "s")).all(), options
 
 
-def test_compressed_in_and_out(trained, inside, tmp_path):
+def test_compression_and_what_is_said(trained, inside, tmp_path):
     for path in (SOURCE, TARGET):
         (tmp_path / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
     text = "-s", tmp_path / "de-en.de.gz", "-t", tmp_path / "de-en.en.gz"
@@ -194,9 +194,6 @@ def test_compressed_in_and_out(trained, inside, tmp_path):
     assert gzip.decompress((tmp_path / "out.gz").read_bytes()) == (trained / "align").read_bytes()
     done(inside(*text, "-o", tmp_path / "whole.gz"))
     assert (tmp_path / "whole.gz").read_bytes() == (tmp_path / "out.gz").read_bytes()
-
-
-def test_what_is_said(inside, tmp_path):
     out = "-o", tmp_path / "out"
     assert inside(*TEXT, "--fast", *out, "-q").stderr == b""
     verbose = inside(*TEXT, "--model-type", "ibm2", *out, "-v").stderr.decode()
@@ -256,16 +253,13 @@ def test_viterbi_of_independent_words_is_the_best_link_of_each(inside, model):
     assert links_of(inside, *options, "--decode", "viterbi") == links_of(inside, *options, "--decode", "best")
 
 
-def test_p_null_reaches_the_sampler(inside, tmp_path):
+def test_p_null_and_single_directions(inside, tmp_path):
     few = links_of(inside, "--set", "p_null=0.5", "--set", "views=0", "--set", "sweeps=6")
     many = links_of(inside, "--set", "p_null=0.01", "--set", "views=0", "--set", "sweeps=6")
     assert few.count(b"-") < many.count(b"-")
     from aligntools.aligning.settings import AlignerSettings
 
     assert [AlignerSettings(p_null=p).resolved(1).sampler_p_null for p in (0.08, 0.5, 0.9)] == [0.1, 0.625, 0.99]
-
-
-def test_a_model_of_one_direction_does_not_write_the_other(inside, tmp_path):
     model = tmp_path / "model"
     options = ("--model-type", "hmm", "--direction", "forward", "--set", "views=0")
     trained = links_of(inside, *options, "--save-model", model, "--scores", tmp_path / "scores")
@@ -276,14 +270,11 @@ def test_a_model_of_one_direction_does_not_write_the_other(inside, tmp_path):
     fails(done, "has the forward direction alone, and nothing for --reverse-output", status=2)
 
 
-def test_link_probabilities_go_with_every_symmetrization(inside):
+def test_symmetrized_probabilities_and_old_spellings(inside):
     with_p = links_of(inside, "--fast", "--symmetrize", "grow-diag-final-and", "--link-probabilities")
     without = links_of(inside, "--fast", "--symmetrize", "grow-diag-final-and")
     assert re.sub(rb":[0-9.e-]+", b"", with_p) == without
     assert all(0 < float(p) <= 1 for p in re.findall(rb":([0-9.e-]+)", with_p))
-
-
-def test_a_type_given_as_the_model_is_told(inside):
     old = inside(*TEXT, "--model", "ibm1", "-q")
     assert old.stdout == links_of(inside, "--model-type", "ibm1")
     assert b"--model-type" in old.stderr

@@ -32,16 +32,20 @@ def expected():
     return align(*TEXT, *QUICK, "--set", "part_size=100").stdout
 
 
-def test_a_line_for_each_pair_and_nothing_left(tmp_path, expected):
+def test_parts_give_the_same_and_leave_nothing(tmp_path, expected):
     done = align(*TEXT, *QUICK, "--set", "part_size=100", "--tmpdir", tmp_path, "-o", tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == expected
     assert os.listdir(tmp_path) == ["out"]
     assert b"240 pairs" in done.stderr
     assert expected.count(b"\n") == 240
-
-
-def test_one_part_gives_what_memory_gives():
     assert align(*TEXT, *QUICK, "--set", "part_size=1000").stdout == align(*TEXT, *QUICK).stdout
+    joint = b"".join(
+        a + b" ||| " + b + b"\n"
+        for a, b in zip(SOURCE.read_bytes().splitlines(), TARGET.read_bytes().splitlines(), strict=True)
+    )
+    assert align("-i", "-", *QUICK, "--set", "part_size=100", stdin=joint).stdout == expected
+    table = align(*TEXT, *QUICK, "--set", "part_size=100", "--output-format", "tsv").stdout
+    assert [line.split(b"\t")[2] for line in table.splitlines()] == expected.splitlines()
 
 
 @pytest.mark.slow
@@ -75,16 +79,6 @@ def test_a_saved_model_is_applied_in_workers(trained, tmp_path, monkeypatch):
     assert found[0] == found[1]
     done = run("align", "-m", trained / "model", *TEXT, "--workers", 2, "--save-priors", tmp_path / "p", "-q")
     assert done.stderr == b"error: links are counted in this process; leave out the workers\n"
-
-
-def test_pipes_pieces_and_tables_beside_links(expected):
-    joint = b"".join(
-        a + b" ||| " + b + b"\n"
-        for a, b in zip(SOURCE.read_bytes().splitlines(), TARGET.read_bytes().splitlines(), strict=True)
-    )
-    assert align("-i", "-", *QUICK, "--set", "part_size=100", stdin=joint).stdout == expected
-    table = align(*TEXT, *QUICK, "--set", "part_size=100", "--output-format", "tsv").stdout
-    assert [line.split(b"\t")[2] for line in table.splitlines()] == expected.splitlines()
 
 
 @pytest.fixture
@@ -130,13 +124,10 @@ def test_what_does_not_go_together_is_refused(files, args, found):
     assert done.stderr.count(b"\n") <= 2
 
 
-def test_a_side_without_counterpart_is_named(files):
+def test_sides_that_do_not_fit(files):
     (files / "d.de").write_bytes(b"ein haus\n")
     done = run("align", "-s", "*.de", "-t", "*.en", cwd=files)
     assert (done.returncode, done.stderr) == (1, b"error: d.de: has no counterpart on the other side\n")
-
-
-def test_unequal_counts_name_file_and_line(files):
     (files / "c.en").write_bytes(b"a house\n" * 131)
     for more in ((), ("--workers", 2)):
         done = run("align", "-s", "*.de", "-t", "*.en", "--set", "part_size=50", *more, cwd=files)
@@ -205,13 +196,18 @@ def test_a_checkpoint_goes_on_with_other_memory(tmp_path, monkeypatch):
     assert done.stdout == first.stdout
 
 
-def test_the_plan_says_what_it_takes_and_does_nothing(tmp_path):
+def test_plans_and_vocabularies(tmp_path):
     done = align(*TEXT, *QUICK, "--set", "part_size=100", "--plan", "--workers", 4, "-o", tmp_path / "out")
     lines = done.stderr.decode().splitlines()
     assert [line.split(":")[0] for line in lines] == ["text", "parts", "memory", "disk", "traffic", "time"]
     assert "about 240 pairs" in lines[0]
     assert "parts: 3 of up to 100 pairs; passes over each: 4" in lines[1]
     assert not (tmp_path / "out").exists()
+    least = memory.FIXED + parts_memory.of_part(100_000)
+    assert least <= 500 << 20
+    parts_memory.check(least, 0, 100_000, 10**9)
+    with pytest.raises(ResourceError, match="part_size="):
+        parts_memory.check(least - (1 << 20), 0, 100_000, 10**9)
 
 
 def test_text_that_seems_too_large_goes_to_disk(tmp_path, monkeypatch):
@@ -235,15 +231,6 @@ def test_text_that_seems_too_large_goes_to_disk(tmp_path, monkeypatch):
     assert len(calls) == 1
     assert done.returncode == 1
     assert b"is too little: about" in done.stderr
-
-
-def test_no_vocabulary_needs_more_than_parts_do():
-    """Two million pairs in 500M, whatever words they have: what numbers words forgets the rare ones."""
-    least = memory.FIXED + parts_memory.of_part(100_000)
-    assert least <= 500 << 20
-    parts_memory.check(least, 0, 100_000, 10**9)
-    with pytest.raises(ResourceError, match="part_size="):
-        parts_memory.check(least - (1 << 20), 0, 100_000, 10**9)
 
 
 @pytest.mark.parametrize("plan", [[], ["--plan"]])

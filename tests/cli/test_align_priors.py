@@ -29,13 +29,22 @@ def test_priors_of_training_and_of_a_model(inside, tmp_path):
     assert b"".join(format_priors(priors)) == wanted
 
 
-def test_nothing_but_priors_may_be_written(inside, tmp_path):
+def test_where_priors_go_and_do_not(inside, tmp_path):
     done(inside(*FAST, "--save-priors", tmp_path / "one", "-o", "/dev/null"))
     done(inside(*FAST, "--save-priors", tmp_path / "two"))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    fails(inside(*FAST, "--set", "prior_jumps=2"), "--set prior_jumps needs --priors", status=2)
+    fails(inside(*TEXT, "-m", "model", "--priors", SAMPLE), "exclude each other", status=2)
+    fails(inside(*FAST, "--priors", SAMPLE, "--prior-lexical", "-1"), "--prior-lexical", status=2)
+    fails(inside(*FAST, "--direction", "forward", "--save-priors", tmp_path / "x"), "--save-priors counts", status=2)
+    fails(inside(*FAST, "--priors", SAMPLE, "--save-priors", SAMPLE), "is the file that is read", status=2)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "priors").write_text("LEX\tle\tel\t3\n")
+    process = done(inside(*TEXT, "--fast", "--priors", tmp_path / "priors", "-o", tmp_path / "out"))
+    assert b"warning: none of the 1 pairs of words in the priors is one of the text" in process.stderr
 
 
-def test_priors_change_links_and_several_files_add(inside, tmp_path):
+def test_priors_change_links(inside, tmp_path):
     done(inside(*FAST, "--save-priors", tmp_path / "priors", "-o", tmp_path / "plain"))
     done(inside(*FAST, "--priors", tmp_path / "priors", "--priors", SAMPLE, "-o", tmp_path / "helped"))
     at.write_priors(tmp_path / "sum", at.read_priors([tmp_path / "priors", SAMPLE]))
@@ -43,6 +52,16 @@ def test_priors_change_links_and_several_files_add(inside, tmp_path):
     assert (tmp_path / "helped").read_bytes() == (tmp_path / "again").read_bytes()
     plain, helped = (proper((tmp_path / name).read_bytes()) for name in ("plain", "helped"))
     assert plain != helped
+    (tmp_path / "null").write_text("LEX\t<NULL>\tthe\t1000000\n")
+    (tmp_path / "unknown").write_text("LEX\t<NULL>\tqqq\t1000000\n")
+    small = (*TEXT, "--set", "views=0", "--set", "sweeps=3")
+    plain = done(inside(*small))
+    given = (*small, "--prior-lexical", "1", "--priors")
+    null, unknown = (done(inside(*given, tmp_path / name)) for name in ("null", "unknown"))
+    assert plain.stdout != null.stdout
+    assert plain.stdout == unknown.stdout
+    assert b"warning" not in null.stderr
+    assert b"none of the words that the priors link to <NULL> is one of the text" in unknown.stderr
 
 
 def test_weights(inside, tmp_path):
@@ -59,15 +78,6 @@ def test_weights(inside, tmp_path):
     assert one == two != none == without
 
 
-def test_what_priors_do_not_go_with(inside, tmp_path):
-    fails(inside(*FAST, "--set", "prior_jumps=2"), "--set prior_jumps needs --priors", status=2)
-    fails(inside(*TEXT, "-m", "model", "--priors", SAMPLE), "exclude each other", status=2)
-    fails(inside(*FAST, "--priors", SAMPLE, "--prior-lexical", "-1"), "--prior-lexical", status=2)
-    fails(inside(*FAST, "--direction", "forward", "--save-priors", tmp_path / "x"), "--save-priors counts", status=2)
-    fails(inside(*FAST, "--priors", SAMPLE, "--save-priors", SAMPLE), "is the file that is read", status=2)
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("row", "found"), [("LEXX\ta\tb\t1", "LEXX"), ("LEX\ta\tb\t-1", "'-1'"), ("FERF\ta\tb\t1", "'b'")]
 )
@@ -75,26 +85,6 @@ def test_bad_priors_are_one_line_with_file_and_number(inside, tmp_path, row, fou
     path = tmp_path / "priors"
     path.write_text(f"LEX\ta\tb\t1\n{row}\n")
     fails(inside(*FAST, "--priors", path), f"{path}:2: ", found)
-
-
-def test_priors_of_another_language_are_told(inside, tmp_path):
-    (tmp_path / "priors").write_text("LEX\tle\tel\t3\n")
-    process = done(inside(*TEXT, "--fast", "--priors", tmp_path / "priors", "-o", tmp_path / "out"))
-    assert b"warning: none of the 1 pairs of words in the priors is one of the text" in process.stderr
-
-
-def test_priors_of_null_alone_are_used_without_a_warning(inside, tmp_path):
-    """They make a frequent word unlinked; only where the text has none of their words nothing comes of them."""
-    (tmp_path / "null").write_text("LEX\t<NULL>\tthe\t1000000\n")
-    (tmp_path / "unknown").write_text("LEX\t<NULL>\tqqq\t1000000\n")
-    small = (*TEXT, "--set", "views=0", "--set", "sweeps=3")
-    plain = done(inside(*small))
-    given = (*small, "--prior-lexical", "1", "--priors")
-    null, unknown = (done(inside(*given, tmp_path / name)) for name in ("null", "unknown"))
-    assert plain.stdout != null.stdout
-    assert plain.stdout == unknown.stdout
-    assert b"warning" not in null.stderr
-    assert b"none of the words that the priors link to <NULL> is one of the text" in unknown.stderr
 
 
 PARTS = {"model_type": "hmm", "views": (0,), "prior_lexical": 1.0}
@@ -119,7 +109,7 @@ def test_priors_of_text_in_parts_are_those_of_text_in_memory(tmp_path):
     np.testing.assert_allclose(at.load(tmp_path / "m").model.views[0].counts[0], whole.counts[0], rtol=2e-3, atol=2e-5)
 
 
-def test_what_priors_cannot_give_to_text_in_parts(tmp_path, inside):
+def test_priors_of_text_in_parts(tmp_path, inside):
     parts = *FAST, "--set", "part_size=100"
     (tmp_path / "null").write_text("LEX\t<NULL>\tthe\t3\n")
     fails(inside(*parts, "--priors", tmp_path / "null"), "links to <NULL>, which are for text in memory", status=2)
@@ -131,9 +121,6 @@ def test_what_priors_cannot_give_to_text_in_parts(tmp_path, inside):
         b"none of the 1 pairs of words in the priors"
         in inside(*TEXT, "--fast", *parts[-2:], "--priors", tmp_path / "foreign").stderr
     )
-
-
-def test_a_checkpoint_goes_on_with_the_same_priors(tmp_path):
     given = {"part_size": 100, "checkpoint": tmp_path / "keep", **PARTS}
     begun = at.align_in_parts(SOURCE, TARGET, priors=SAMPLE, **given)
     first = [str(a) for a in next(begun)]

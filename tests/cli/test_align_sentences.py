@@ -72,6 +72,14 @@ def test_python_finds_the_same(texts):
     assert again.groups == found.groups
     assert sorted(k for group in found for k in group.source) == list(range(17))
     assert found.alone == ([9], [])
+    found = at.align_sentences(DE.splitlines(), FR.splitlines(), encoder=False, min_score=1)
+    assert not list(found.pairs)
+    assert found.alone == (list(range(17)), list(range(15)))
+    source, target = ["a b", "<p>", "c d", "e"], ["x", "y", "<p>", "z"]
+    found = at.align_sentences(source, target, encoder=False, anchors="<p>")
+    assert all((max(g.source, default=0) < 1) == (max(g.target, default=0) < 2) for g in found if g.source and g.target)
+    with pytest.raises(at.DataError, match=r"source: 1 lines '<p>', but target has 0 lines"):
+        at.align_sentences(source, ["x"], encoder=False, anchors="<p>")
 
 
 def test_ladders_have_other_forms(texts):
@@ -97,20 +105,6 @@ def test_options_of_groups(texts):
     marked = run(*base, QUICK, "--anchors", "Emil 1904 .", cwd=texts)  # of one document alone
     fails(marked, "de: 1 lines 'Emil 1904 .', but fr has 0 lines")
     fails(run(*base, "--encoder", "nowhere", cwd=texts), "nowhere")
-
-
-def test_groups_below_a_score_are_taken_apart(texts):
-    found = at.align_sentences(DE.splitlines(), FR.splitlines(), encoder=False, min_score=1)
-    assert not list(found.pairs)
-    assert found.alone == (list(range(17)), list(range(15)))
-
-
-def test_marks_hold_the_path(texts):
-    source, target = ["a b", "<p>", "c d", "e"], ["x", "y", "<p>", "z"]
-    found = at.align_sentences(source, target, encoder=False, anchors="<p>")
-    assert all((max(g.source, default=0) < 1) == (max(g.target, default=0) < 2) for g in found if g.source and g.target)
-    with pytest.raises(at.DataError, match=r"source: 1 lines '<p>', but target has 0 lines"):
-        at.align_sentences(source, ["x"], encoder=False, anchors="<p>")
 
 
 @given(st.lists(st.sampled_from(["<p>", "a b", "c", "d e"]), max_size=12), st.data())
@@ -180,16 +174,13 @@ def test_every_line_with_text_is_in_one_line_of_the_ladder(source, target, optio
         assert sorted(k for row in rows for k in json.loads(row[side])) == there
 
 
-def test_an_enormous_line_leaves_the_others_as_they_are(texts):
+def test_enormous_lines(texts, tmp_path):
     lines = [line for line in DE_LINES if line]
     plain = at.align_sentences(lines, FR_LINES, encoder=False)
     more = at.align_sentences(["x" * 1_000_000, *lines], FR_LINES, encoder=False)
     assert [(g.source, g.target) for g in plain] == [
         (tuple(k - 1 for k in g.source), g.target) for g in more if g.source != (0,)
     ]
-
-
-def test_a_sentence_of_a_million_words_costs_what_a_long_one_does(tmp_path):
     found = at.align_sentences(["a " * 1_000_000, "b c"], ["d e"] * 500, encoder=False, threads=1)
     assert sorted(k for group in found for k in group.target) == list(range(500))
 

@@ -58,12 +58,9 @@ def test_commands_do_not_pass_it_on(args, text, tmp_path):
     assert "\\u202e" in shown
 
 
-def test_what_is_said_does_not_either(capsys):
+def test_what_is_said_and_stand_ins(capsys, tmp_path):
     Reporter(False, False).say(OVERRIDE)
     assert capsys.readouterr().err == "a\\u202eb\\u202c\n"
-
-
-def test_stand_ins_do_not_either(tmp_path):
     done = run("-c", "intersect", "-i", f"/{OVERRIDE}", "-j", f"/{OVERRIDE}", script="atools")
     assert "\u202e" not in done.stderr.decode()
     assert done.returncode

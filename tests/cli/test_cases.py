@@ -57,15 +57,20 @@ def test_gzip_is_known_by_its_first_bytes(piped):
     assert found.stdout == run("align", "-q", "--fast", "-i", "-", stdin=gzip.decompress(packed)).stdout != b""
 
 
-def test_shortlist_without_rows_that_streams_stop_at(tmp_path):
+def test_words_that_other_programs_take_for_marks(tmp_path):
     found = _run("lexicon -s F5.s -t F5.t -a F5.a --shortlist", tmp_path / "sl")
     assert b"1 row left out" in found.stderr
     assert (tmp_path / "sl").read_text() == "door Tür 1.00000000\n"
-
-
-def test_priors_of_null_say_nothing_false():
     found = succeeds(_run(f"align --fast -i {SAMPLES / 'de-en.txt'} --prior-lexical 1 --priors F6-null.priors"))
     assert b"warning" not in found.stderr
+    import aligntools as at
+    from aligntools.ground.errors import AligntoolsError
+
+    with pytest.raises(AligntoolsError):
+        at.bleu([["the cat sat on a mat ."], ["he came too late ."]], ["the cat sat on the mat .", "he came late ."])
+    succeeds(_run("train-lm -n 2 f15-cr-inside.txt -o", tmp_path / "x.arpa"))
+    assert not set(b"\r\v\f\0") & set((tmp_path / "x.arpa").read_bytes())
+    ran("eval-lm", "-m", tmp_path / "x.arpa", _CASES / "f15-cr-inside.txt")
 
 
 @pytest.mark.parametrize("more", [(), ("--format", "moses")])
@@ -73,20 +78,6 @@ def test_words_in_brackets_are_no_terminals(more):
     found = succeeds(_run("extract-grammar -s f5.de -t f5.en -a f5.align", *more))
     assert b"[BERICHT]" not in found.stdout
     assert b"[REPORT]" not in found.stdout
-
-
-def test_bleu_of_nested_references():
-    import aligntools as at
-    from aligntools.ground.errors import AligntoolsError
-
-    with pytest.raises(AligntoolsError):
-        at.bleu([["the cat sat on a mat ."], ["he came too late ."]], ["the cat sat on the mat .", "he came late ."])
-
-
-def test_language_model_of_a_carriage_return(tmp_path):
-    succeeds(_run("train-lm -n 2 f15-cr-inside.txt -o", tmp_path / "x.arpa"))
-    assert not set(b"\r\v\f\0") & set((tmp_path / "x.arpa").read_bytes())
-    ran("eval-lm", "-m", tmp_path / "x.arpa", _CASES / "f15-cr-inside.txt")
 
 
 def test_references_that_teach_nothing(tmp_path):
@@ -98,16 +89,13 @@ def test_references_that_teach_nothing(tmp_path):
     assert b"length 24" not in found.stderr
 
 
-def test_conll_with_a_mark_is_written_without(tmp_path):
+def test_conll_with_marks_and_long_headers(tmp_path):
     case = _CASES / "f1-bom.conllu"
     for command in (("parse", "-m", model("parser"), case, case), ("tag", "-m", model("tagger"), case)):
         found = ran(*command)
         assert "\ufeff" not in found.stdout.decode()
         (tmp_path / "out").write_bytes(found.stdout)
         ran("conll", tmp_path / "out")
-
-
-def test_conll_behind_a_long_header_is_conll():
     case = _CASES / "f7-header.conllu"
     words = run("conll", case).stdout.split()
     found = run("tag", "-m", model("tagger"), case).stdout.decode()

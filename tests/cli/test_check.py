@@ -81,18 +81,17 @@ def test_a_summary_is_one_line_and_the_status_tells_what_is_flagged(model, mixed
     ran(*how, "--summary", "--flag-above", "1e6", "--fail-above", "0")
 
 
-def test_a_model_is_trained_on_the_text(tmp_path):
+def test_trained_models_raw_and_localized_text(tmp_path, model, file):
     text = ("-s", SOURCE, "-t", TARGET)
     own = done(run("check", "-q", *text, "--save-model", tmp_path / "m")).stdout
     assert done(run("check", "-q", "-m", tmp_path / "m", "-i", "-", stdin=JOINT.read_bytes())).stdout == own
-
-
-def test_raw_text_is_tokenized_and_written_as_it_is(model, file):
-    pytest.importorskip("sacremoses")
     raw = file("raw", "„Der Zug“ fährt um 1.000 Uhr!\tThe train leaves at 1 000 with 3 men.\n".encode())
     found = rows(done(run("check", "-q", "-m", model, "-i", raw, "--tokenize", "de-en")).stdout)
     assert found[0][7:] == ["„Der Zug“ fährt um 1.000 Uhr!", "The train leaves at 1 000 with 3 men."]
     assert found[0][6].endswith("numbers +3")
+    raw = file("raw", "".join(f"{source}\t{target}\n" for source, target in LOCALIZED).encode())
+    found = done(run("check", "-q", "-m", model, "-i", raw, "--tokenize", "de-en", "--output-format", "json")).stdout
+    assert [row["source"] for row in map(json.loads, found.splitlines()) if row["problems"] or row["flagged"]] == []
 
 
 #: Translations as they should be, of text with what programs and languages write in it.
@@ -109,10 +108,3 @@ LOCALIZED = [
     ("Der Zug kostet 1.234,50 Euro.", "The train costs 1,234.50 euros."),
     ("Der Zug %1 fährt um %n Uhr ab.", "The train %1 leaves at %n o'clock."),
 ]  # fmt: skip
-
-
-def test_what_is_localized_rightly_is_not_found(model, file):
-    pytest.importorskip("sacremoses")
-    raw = file("raw", "".join(f"{source}\t{target}\n" for source, target in LOCALIZED).encode())
-    found = done(run("check", "-q", "-m", model, "-i", raw, "--tokenize", "de-en", "--output-format", "json")).stdout
-    assert [row["source"] for row in map(json.loads, found.splitlines()) if row["problems"] or row["flagged"]] == []

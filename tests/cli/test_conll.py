@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.tools.conll_columns import put_in, take_out
@@ -56,7 +56,7 @@ def test_what_comes_out(options, rich):
     assert (done.returncode, done.stdout.decode(), done.stderr) == (0, GOLDENS[options], b"")
 
 
-def test_columns_go_in_from_lines_and_from_another_file(rich, tmp_path):
+def test_columns_that_go_in(rich, tmp_path):
     (tmp_path / "tags").write_text("A B C D E F G H\n\nI\n")
     ran("conll", "-", "--put", "upos", tmp_path / "tags", "-o", tmp_path / "new", stdin=RICH)
     new = (tmp_path / "new").read_bytes()
@@ -68,12 +68,12 @@ def test_columns_go_in_from_lines_and_from_another_file(rich, tmp_path):
     assert new == b"\n".join(map(b"\t".join, lines))
     assert run("conll", rich, "--put", "4", tmp_path / "new").stdout == new
     assert run("conll", tmp_path / "new", "--put", "upos", rich, "--put", "misc", rich).stdout == RICH
-
-
-def test_surface_tokens_go_in_at_ranges(rich, tmp_path):
     (tmp_path / "forms").write_text("AU prix de 26~000 , non .\n\nFin\n")
     done = run("conll", rich, "--put", "form", tmp_path / "forms", "--tokens", "surface", "--set", "space=~")
     assert done.stdout == RICH.replace(b"1-2\tAu", b"1-2\tAU").replace(b"\t25 000\t25", b"\t26 000\t25")
+    path = tmp_path / "some.conllu"
+    path.write_text("# text = a b\n1\ta\ta\tDET\t_\t_\t2\t_\t_\t_\n2\tb\tb\tNO_UN\t_\t_\t0\t_\t_\t_\n\n")
+    assert run("conll", "--to", "tagged", "--separator", "/", path).stdout == b"a/DET b/NO_UN\n"
 
 
 CELL = st.sampled_from(
@@ -101,7 +101,6 @@ def texts(draw):
     return "".join(out).encode()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts(), st.integers(2, 10), st.sampled_from(["\u00a0", "_", "<s>"]))
 def test_what_was_taken_out_goes_in_again(tmp_path, text, column, space):
     path, values = tmp_path / "x.conllu", tmp_path / "values"
@@ -115,12 +114,6 @@ def test_what_was_taken_out_goes_in_again(tmp_path, text, column, space):
         values.write_bytes(taken)
         assert b"".join(put_in(path, {column: values}, tokens=tokens, space=space)) == text
         assert b"".join(put_in(path, {column: path}, tokens=tokens, space=space)) == text
-
-
-def test_a_tag_with_the_separator_in_it_is_told_with_its_line(tmp_path):
-    path = tmp_path / "some.conllu"
-    path.write_text("# text = a b\n1\ta\ta\tDET\t_\t_\t2\t_\t_\t_\n2\tb\tb\tNO_UN\t_\t_\t0\t_\t_\t_\n\n")
-    assert run("conll", "--to", "tagged", "--separator", "/", path).stdout == b"a/DET b/NO_UN\n"
 
 
 TWO = b"1\tthe\t_\t_\t_\t_\t2\t_\t_\t_\n2\tdog\t_\t_\t_\t_\t0\t_\t_\t_\n\n1\tbarks\t_\tX\t_\t_\t0\t_\t_\t_\n\n"

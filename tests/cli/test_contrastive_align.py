@@ -25,7 +25,7 @@ def aer(gold, *alignments):
     return [r["aer"] for r in json.loads(done.stdout)["results"]]
 
 
-def test_a_line_for_each_line_and_better_than_the_base(trained, learned):
+def test_links_against_the_base(trained, learned):
     lines = (learned / "align").read_text().splitlines()
     assert len(lines) == 240
     base, ours = aer(SAMPLES / "de-en.wa", trained / "align", learned / "align")
@@ -34,21 +34,11 @@ def test_a_line_for_each_line_and_better_than_the_base(trained, learned):
     assert "pass 0: objective" in errors
     assert "weights from 60 pairs: translation" in errors
     assert "240 pairs" in errors
-
-
-def test_about_as_many_links_as_the_base_model(trained, learned):
     base, ours = (len((f / "align").read_text().split()) for f in (trained, learned))
     assert abs(base - ours) < 0.05 * base
-
-
-def test_weights_are_applied_to_the_same_bytes(trained, learned):
     expected = (learned / "align").read_bytes()
     done = run("contrastive-align", "-q", "-m", trained / "model", "-w", learned / "model", *TEXT)
     assert (done.stdout, done.stderr) == (expected, b"")
-
-
-def test_a_threshold_moves_the_number_of_links(trained, learned):
-    """As with align --best: the usual one changes nothing, and links of a higher one are among those of a lower one."""
     how = ("contrastive-align", "-q", "-m", trained / "model", "-w", learned / "model", *TEXT)
     found = [
         {(n, link) for n, line in enumerate(run(*how, *more).stdout.splitlines()) for link in line.split()}
@@ -241,13 +231,6 @@ def test_the_paper_s_way_of_learning(trained, tmp_path):
     assert len({usual, few, done.stdout}) == 3
 
 
-def test_the_start_that_goes_with_fewer_features_is_said(trained):
-    args = ("contrastive-align", "-m", trained / "model", *TEXT, "--sentences", 20, "--features")
-    assert b"from the paper's weights" in run(*args, "all,-lonely").stderr
-    for flags in (("all",), ("all,-lonely", "--start", "languages"), ("all,-lonely", "-q")):
-        assert b"from the paper's weights" not in run(*args, *flags).stderr
-
-
 @pytest.mark.parametrize("options", [
     ["--features", "paper"], ["--features", "all,-lonely", "--start", "languages"], ["--start", "paper"],
     ["--set", "noise=delete"], ["--set", "noise=insert"], ["--set", "noise=replace"], ["--n-best", "2"], ["--set",
@@ -288,19 +271,32 @@ def test_options_of_aligning_change_the_links(trained, tmp_path, options):
     assert run(*command, *options).stdout != done.stdout
 
 
-def test_folds_are_those_of_the_cross_validation(trained):
+def test_folds_and_starts(trained):
     command = [
         "contrastive-align", "-m", trained / "model", *TEXT, "--gold", SAMPLES / "de-en.wa", "--features", "posterior",
     ]  # fmt: skip
     for folds in ("0", "3"):
         errors = run(*command, "--set", f"folds={folds}").stderr.decode()
         assert ("(3 folds)" in errors) == ("cross-validated" in errors) == (folds == "3")
+    args = ("contrastive-align", "-m", trained / "model", *TEXT, "--sentences", 20, "--features")
+    assert b"from the paper's weights" in run(*args, "all,-lonely").stderr
+    for flags in (("all",), ("all,-lonely", "--start", "languages"), ("all,-lonely", "-q")):
+        assert b"from the paper's weights" not in run(*args, *flags).stderr
 
 
-def test_strict_stops_at_a_blank_side(trained, learned, tmp_path):
+def test_texts_to_learn_little_from(trained, learned, tmp_path):
     (tmp_path / "text").write_text("haus ||| house\n ||| a\n")
     command = ["contrastive-align", "-m", trained / "model", "-w", learned / "model", "-i", tmp_path / "text"]
     assert run(*command).stdout == b"0-0\n\n"
+    text = tmp_path / "text"
+    text.write_text("haus ||| house\n ||| \nund ||| and\n")
+    done = ran("contrastive-align", "-m", trained / "model", "-i", text)
+    assert b"no pair to learn weights from" in done.stderr
+    assert len(done.stdout.splitlines()) == 3
+    text = tmp_path / "text"
+    text.write_text("aaa bbb ccc . ||| ddd eee .\nbbb ccc ||| eee fff ggg\n" * 4)
+    done = ran("contrastive-align", "-m", trained / "model", "-i", text)
+    assert len(done.stdout.splitlines()) == 8
 
 
 def test_case_sensitive_keeps_words_apart(tmp_path):
@@ -330,21 +326,6 @@ def test_sentences_that_are_hard(trained, learned, tmp_path):
     assert b"blank lines written for: 3 blank" in done.stderr
     done = ran("contrastive-align", *text)  # learned from what there is
     assert len(done.stdout.splitlines()) == 7
-
-
-def test_nothing_but_one_word_pairs(tmp_path, trained):
-    text = tmp_path / "text"
-    text.write_text("haus ||| house\n ||| \nund ||| and\n")
-    done = ran("contrastive-align", "-m", trained / "model", "-i", text)
-    assert b"no pair to learn weights from" in done.stderr
-    assert len(done.stdout.splitlines()) == 3
-
-
-def test_a_base_model_of_other_languages(tmp_path, trained):
-    text = tmp_path / "text"
-    text.write_text("aaa bbb ccc . ||| ddd eee .\nbbb ccc ||| eee fff ggg\n" * 4)
-    done = ran("contrastive-align", "-m", trained / "model", "-i", text)
-    assert len(done.stdout.splitlines()) == 8
 
 
 def test_weights_files_that_do_not_fit(trained, learned, tmp_path):

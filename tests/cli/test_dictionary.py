@@ -57,19 +57,23 @@ def test_words_are_known_beforehand(text, entries, command, tmp_path):
     assert run(*command, *text, *entries, "--threads", "1").stdout == done.stdout
 
 
-def test_a_model_knows_them_without_the_file(text, entries, tmp_path):
+def test_models_and_python(text, entries, tmp_path):
     done = run("align", *text, *entries, "--save-model", tmp_path / "model")
     entries[1].unlink()
     assert run("align", *text, "-m", tmp_path / "model").stdout == done.stdout
     assert b"entries of a dictionary" in run("view", "--model", tmp_path / "model").stdout
     assert at.load(tmp_path / "model").model.evidence["dictionary"]["met"] == 36
-
-
-def test_in_python(text, entries):
     paths, path = [str(path) for path in text[1::2]], entries[1]
     out = run("align", "-q", *text, *entries).stdout.decode().splitlines()
     for given in ([path], (str(path),), str(path), path):
         assert [str(a) for a in at.align(*paths, dictionary=given)] == out
+    run("align", *text, "--save-model", tmp_path / "first")
+    done = run("align", *text, "--init-model", tmp_path / "first", *entries)
+    assert right(done, text) > right(run("align", *text, "--init-model", tmp_path / "first"), text)
+    for name, more in (("with", entries), ("without", ())):
+        run("align", *text, *more, "--set", "views=0", "--set", "subwords=50", "--save-model", tmp_path / name)
+    one, other = (at.load(tmp_path / name).model.subwords.model.counts[0].sum() for name in ("with", "without"))
+    assert one > other + 1
 
 
 def test_several_files_each_with_its_sides(text, entries, file):
@@ -126,16 +130,3 @@ def test_parts_and_workers_read_it_too(text, entries, tmp_path):
     tried = [one.pop("files")[0] for one in (whole, parts)]  # by the first part
     assert whole == parts
     assert [one["belief"] for one in tried] == [1.0, 1.0]
-
-
-def test_a_model_is_trained_on_with_it(text, entries, tmp_path):
-    run("align", *text, "--save-model", tmp_path / "first")
-    done = run("align", *text, "--init-model", tmp_path / "first", *entries)
-    assert right(done, text) > right(run("align", *text, "--init-model", tmp_path / "first"), text)
-
-
-def test_pieces_know_of_it(text, entries, tmp_path):
-    for name, more in (("with", entries), ("without", ())):
-        run("align", *text, *more, "--set", "views=0", "--set", "subwords=50", "--save-model", tmp_path / name)
-    one, other = (at.load(tmp_path / name).model.subwords.model.counts[0].sum() for name in ("with", "without"))
-    assert one > other + 1

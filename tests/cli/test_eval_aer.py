@@ -18,7 +18,7 @@ def file(tmp_path):
     return write
 
 
-def test_table(file):
+def test_tables_and_json(file):
     gold, hypothesis = file("gold", GOLD), file("hyp", HYPOTHESIS)
     done = run("eval-aer", gold, hypothesis, hypothesis, "--paired")
     assert done.stderr == b""
@@ -30,9 +30,6 @@ def test_table(file):
     assert lines[4] == "gold: 4 sure and 6 possible links (sure included)"
     settings = "metric:aer|gold:pharaoh|base:gold0,hyp0|order:source-target|nsent:2|bootstrap:1000|seed:1|"
     assert lines[5].startswith(f"signature: {settings}version:")
-
-
-def test_json(file):
     done = run("eval-aer", file("gold", GOLD), "-", "--json", "--bootstrap", "0", stdin=HYPOTHESIS.encode())
     shown = json.loads(done.stdout)
     result = shown["results"][0]
@@ -40,6 +37,13 @@ def test_json(file):
     assert (result["links"], result["sure"], result["possible"]) == (5, 4, 6)
     assert "aer_interval" not in result
     assert shown["settings"]["nsent"] == 2
+    gold, hypothesis = file("gold", GOLD), file("hyp", HYPOTHESIS)
+    plain, verbose = (run("eval-aer", gold, hypothesis, *flags) for flags in ((), ("-v",)))
+    assert plain.stderr == b""
+    counts = "links 5, sure 4, possible 6, links in sure 3, links in possible 4"
+    assert verbose.stderr.decode() == f"{hypothesis}: {counts}\n"
+    added = set(verbose.stdout.splitlines()) - set(plain.stdout.splitlines())
+    assert [line[:2] for line in added] == [b"A:"]
 
 
 def aer_of(done):
@@ -62,13 +66,10 @@ def test_conventions(file):
     )
 
 
-def test_lengths_must_fit(file):
+def test_lengths_and_index_bases(file):
     gold, longer = file("gold", GOLD), file("longer", HYPOTHESIS + "5-5\n")
     done = run("eval-aer", gold, longer, "--head", "--json", "--bootstrap", "0")
     assert aer_of(done) == pytest.approx(2 / 9)
-
-
-def test_another_index_base_is_suspected(file):
     text = "1-1 2-2\n" * 6
     done = ran("eval-aer", file("gold", text), file("hyp", text))
     assert done.stderr.decode().count("no link has an index 0") == 2
@@ -76,26 +77,13 @@ def test_another_index_base_is_suspected(file):
     assert run("eval-aer", file("gold", text), file("hyp", text), "-q").stderr == b""
 
 
-def test_verbose_adds_figures(file):
-    gold, hypothesis = file("gold", GOLD), file("hyp", HYPOTHESIS)
-    plain, verbose = (run("eval-aer", gold, hypothesis, *flags) for flags in ((), ("-v",)))
-    assert plain.stderr == b""
-    counts = "links 5, sure 4, possible 6, links in sure 3, links in possible 4"
-    assert verbose.stderr.decode() == f"{hypothesis}: {counts}\n"
-    added = set(verbose.stdout.splitlines()) - set(plain.stdout.splitlines())
-    assert [line[:2] for line in added] == [b"A:"]
-
-
-def test_numbered_gold(file):
+def test_numbered_gold(file, tmp_path):
     naacl, links = file("naacl", "8 1 1\n9 0 1\n9 2 2\n"), file("links", "\n0-0\n1-1\n")
     done = run("eval-aer", naacl, links, "--set", "first_sentence=7")
     assert done.stdout.splitlines()[1].split()[1] == b"0.00"
     assert b"|first:7|" in done.stdout
     assert done.stderr.decode() == f"note: {naacl}: 1 links to NULL left out\n"
     assert run("eval-aer", naacl, links, "--set", "first_sentence=7", "-q").stderr == b""
-
-
-def test_gold_of_numbered_lines_scores_those_alone(file):
     rows = ["0-0 1-1\n", "0-1\n", "1-0 0-0\n", "2-2\n"]
     links = file("links", "".join(rows))
     numbered = run("eval-aer", "--json", "--seed", "2", file("gold", "#2\t0-1 1?1\n#4\t2-1\n"), links)
@@ -103,6 +91,13 @@ def test_gold_of_numbered_lines_scores_those_alone(file):
     first, second = (json.loads(done.stdout) for done in (numbered, alone))
     assert first["results"][0] | {"alignment": ""} == second["results"][0] | {"alignment": ""}
     assert "lines:numbered" in first["signature"]
+    lines = ["1 1 1 S", "1 2 2 P", "1 3 3", "2 1 1 P 0.5"]
+    (tmp_path / "upper").write_text("\n".join(lines) + "\n")
+    (tmp_path / "lower").write_text("\n".join(lines).lower() + "\n")
+    (tmp_path / "hyp").write_text("0-0 1-1\n0-0\n")
+    upper, lower = (run("eval-aer", tmp_path / name, tmp_path / "hyp") for name in ("upper", "lower"))
+    assert upper.returncode == lower.returncode == 0
+    assert upper.stdout == lower.stdout
 
 
 def test_what_is_undefined_without_sure_links_is_said_so(tmp_path):
@@ -116,13 +111,3 @@ def test_what_is_undefined_without_sure_links_is_said_so(tmp_path):
     assert (result["recall"], result["f1"], result["precision"], result["aer"]) == (None, None, 0.5, 0.5)
     all_sure = run("eval-aer", "--set", "all_sure=true", tmp_path / "gold", tmp_path / "hyp")
     assert b"undefined" not in all_sure.stderr
-
-
-def test_flags_of_numbered_gold_may_be_in_lower_case(tmp_path):
-    lines = ["1 1 1 S", "1 2 2 P", "1 3 3", "2 1 1 P 0.5"]
-    (tmp_path / "upper").write_text("\n".join(lines) + "\n")
-    (tmp_path / "lower").write_text("\n".join(lines).lower() + "\n")
-    (tmp_path / "hyp").write_text("0-0 1-1\n0-0\n")
-    upper, lower = (run("eval-aer", tmp_path / name, tmp_path / "hyp") for name in ("upper", "lower"))
-    assert upper.returncode == lower.returncode == 0
-    assert upper.stdout == lower.stdout

@@ -50,7 +50,7 @@ def test_figures_are_sacrebleus(texts, command_inside, lowercase, smooth, severa
             assert part in found["signature"].split("|")
 
 
-def test_the_table(texts, command_inside):
+def test_tables_intervals_and_figures(texts, command_inside):
     done = command_inside("eval-bleu", "--paired", texts["r"], texts["b"], texts["a"])
     lines = done.stdout.decode().splitlines()
     assert lines[0].split()[:2] == ["translation", "BLEU"]
@@ -61,17 +61,11 @@ def test_the_table(texts, command_inside):
     assert rows.splitlines()[1] == "0.00\t0.00"
     assert rows.splitlines()[0].startswith("100.00\t")
     assert "95%" not in command_inside("eval-bleu", "--bootstrap", 0, texts["r"], texts["a"]).stdout.decode()
-
-
-def test_intervals_and_differences(texts, command_inside):
     found = scores(command_inside, "--paired", "--bootstrap", 50, texts["r"], texts["a"], texts["b"])["results"]
     for result in found:
         low, high = result["bleu_interval"]
         assert low <= result["bleu"] <= high or result["bleu"] == 0
     assert found[1]["difference"]["bleu"] == pytest.approx(found[1]["bleu"] - found[0]["bleu"])
-
-
-def test_verbose_adds_figures(texts, command_inside):
     plain, verbose = (command_inside("eval-bleu", texts["r"], texts["a"], *flags) for flags in ((), ("-v",)))
     assert plain.stderr == b""
     assert verbose.stderr.decode().startswith(f"{texts['a']}: 1-gram matches ")

@@ -20,7 +20,7 @@ def done(*args):
     return finished
 
 
-def test_the_table(texts):
+def test_tables_and_options(texts, file):
     lines = done(*texts, "-v", "--by", "label", "--by", "length", "--bootstrap", "0").stdout.decode().splitlines()
     assert lines[0].split() == ["parsed", "F1%", "precision", "recall", "exact%", "tags%", "crossing", "none%", "up",
         "to", "2%"]  # fmt: skip
@@ -29,6 +29,15 @@ def test_the_table(texts):
     assert any(line.split() == ["NP", "2", "1", "0.00", "0.00", "0.00"] for line in lines)
     assert any(line.split()[:3] == ["1-10", "6", "3"] for line in lines)
     assert b"sentences without a tree: 1" in done(*texts, "-v").stderr
+    out = done(*texts, file("other", GOLD), "--paired", "--bootstrap", "50").stdout.decode()
+    assert "minus" in out
+    assert "p = " in out
+    gold = texts[0]
+    ignoring = file("e", b"(S (NP (DT A) (NN cat)) (VP (VBZ barks)) (. .))\n(())\n")
+    done(gold, ignoring, "--set", "ignore_forms=true")
+    path = ROOT / "data" / "samples" / "en.mrg"
+    finished = done(path, path, "--json", "--bootstrap", "0")
+    assert json.loads(finished.stdout)["results"][0]["f1"] == 1
 
 
 def test_options(texts):
@@ -43,21 +52,3 @@ def test_options(texts):
     assert figures("--leave-out", "DT . NNS")["sentences"] == 2
     assert figures("--max-length", "3")["sentences"] == 1
     assert "left_out:''+,+.+:+``" in done(*texts, "--bootstrap", "0").stdout.decode()
-
-
-def test_two_systems_are_compared(texts, file):
-    out = done(*texts, file("other", GOLD), "--paired", "--bootstrap", "50").stdout.decode()
-    assert "minus" in out
-    assert "p = " in out
-
-
-def test_other_forms_may_be_ignored(texts, file):
-    gold = texts[0]
-    ignoring = file("e", b"(S (NP (DT A) (NN cat)) (VP (VBZ barks)) (. .))\n(())\n")
-    done(gold, ignoring, "--set", "ignore_forms=true")
-
-
-def test_the_sample_is_itself():
-    path = ROOT / "data" / "samples" / "en.mrg"
-    finished = done(path, path, "--json", "--bootstrap", "0")
-    assert json.loads(finished.stdout)["results"][0]["f1"] == 1

@@ -92,7 +92,7 @@ def test_the_same_in_every_format(file):
     assert json.loads(done.stdout)["settings"]["gold"] == "conll:5"
 
 
-def test_known_words_come_from_any_text(file):
+def test_words_and_labels(file):
     gold = file("gold", GOLD)
     counts = []
     for text in ("a c\nf g\n", "a_X c_Y\nf_X g_X\n", "a\tX\nc\tY\n\nf\tX\n"):
@@ -101,6 +101,16 @@ def test_known_words_come_from_any_text(file):
     assert counts == [(3, 3)] * 3
     found = results(run("eval-tags", TAGGED, TAGGED, "--train", CONLL, *QUICK))[0]
     assert (found["unknown"], found["accuracy_unknown"], found["accuracy_known"]) == (0, None, 1)
+    gold = file("gold.conllu", "# a header\n\n1\t10 000\t_\tNUM" + "\t_" * 6 + "\n\n")
+    hyp = file("hyp", "\n10\u00a0000_NUM\n\n\n")
+    assert results(run("eval-tags", gold, hyp, "--train", hyp, *QUICK))[0]["known"] == 1
+    gold, hyp = file("gold", GOLD), file("hyp", GOLD.replace("d_D", "d_X"))
+    done = run("eval-tags", gold, hyp, *QUICK)
+    assert done.stderr.decode() == f"note: {hyp}: 1 of 6 words have labels that the gold does not have (X)\n"
+    assert results(done)[0]["accuracy"] == pytest.approx(5 / 6)
+    assert run("eval-tags", gold, hyp, *QUICK, "-q").stderr == b""
+    done = ran("eval-tags", hyp, gold, "--by-tag", "-q")  # a tag that nothing was labelled with
+    assert ["X", "1", "0", "0", "0.00", "0.00", "0.00"] in [x.split() for x in done.stdout.decode().splitlines()]
 
 
 def test_texts_that_differ(file):
@@ -113,22 +123,6 @@ def test_texts_that_differ(file):
     )
     longer = file("longer", GOLD + "g_N\n")
     assert results(run("eval-tags", gold, longer, "--head", *QUICK))[0]["words"] == 6
-
-
-def test_sentences_without_words_and_spaces_in_words(file):
-    gold = file("gold.conllu", "# a header\n\n1\t10 000\t_\tNUM" + "\t_" * 6 + "\n\n")
-    hyp = file("hyp", "\n10\u00a0000_NUM\n\n\n")
-    assert results(run("eval-tags", gold, hyp, "--train", hyp, *QUICK))[0]["known"] == 1
-
-
-def test_labels_that_the_gold_does_not_have(file):
-    gold, hyp = file("gold", GOLD), file("hyp", GOLD.replace("d_D", "d_X"))
-    done = run("eval-tags", gold, hyp, *QUICK)
-    assert done.stderr.decode() == f"note: {hyp}: 1 of 6 words have labels that the gold does not have (X)\n"
-    assert results(done)[0]["accuracy"] == pytest.approx(5 / 6)
-    assert run("eval-tags", gold, hyp, *QUICK, "-q").stderr == b""
-    done = ran("eval-tags", hyp, gold, "--by-tag", "-q")  # a tag that nothing was labelled with
-    assert ["X", "1", "0", "0", "0.00", "0.00", "0.00"] in [x.split() for x in done.stdout.decode().splitlines()]
 
 
 def test_verbose_adds_figures(file):

@@ -53,10 +53,22 @@ def test_figures(texts, command_inside, flags, words, uas, las, complete, root):
     assert found["uas_interval"][0] <= found["uas"] <= found["uas_interval"][1]
 
 
-def test_the_signature_says_what_counted(texts, command_inside):
+def test_signatures_figures_and_seeds(texts, command_inside):
     found = scores(command_inside, "--punct", "conll", "--max-length", 10, "--bootstrap", 0, *texts)
     assert found["signature"].startswith("metric:uas|punct:conll|nsent:2|nword:6|maxlen:10|subtypes:yes|version:")
     assert "uas_interval" not in found["results"][0]
+    plain, verbose = (command_inside("eval-uas", *texts, *flags) for flags in ((), ("-v",)))
+    assert plain.stderr == b""
+    counts = "words 8, heads 4, labels 2, sentences 2, trees 1, roots 2, roots right 1"
+    assert verbose.stderr.decode() == f"{texts[1]}: {counts}\n"
+    added = set(verbose.stdout.splitlines()) - set(plain.stdout.splitlines())
+    assert [line[:5] for line in added] == [b"LAS: "]
+    ud = "--punct", "ud", "--column"
+    ways = (), ("--seed", 2), ("--bootstrap", 3), (*ud, "4"), (*ud, "xpos")
+    found = [scores(command_inside, *flags, *texts) for flags in ways]
+    assert "|bootstrap:3|seed:1|" in found[2]["signature"]
+    assert "|bootstrap:1000|seed:2|" in found[1]["signature"]
+    assert [f["results"][0]["words"] for f in found] == [8, 8, 8, 6, 8]  # no word has the tag PUNCT in column 5
 
 
 def test_groups_and_pairs(texts, command_inside):
@@ -78,29 +90,25 @@ def test_groups_and_pairs(texts, command_inside):
     assert "gold: 8 words in 2 sentences count" in text
 
 
-def test_verbose_adds_figures(texts, command_inside):
-    plain, verbose = (command_inside("eval-uas", *texts, *flags) for flags in ((), ("-v",)))
-    assert plain.stderr == b""
-    counts = "words 8, heads 4, labels 2, sentences 2, trees 1, roots 2, roots right 1"
-    assert verbose.stderr.decode() == f"{texts[1]}: {counts}\n"
-    added = set(verbose.stdout.splitlines()) - set(plain.stdout.splitlines())
-    assert [line[:5] for line in added] == [b"LAS: "]
-
-
-def test_seeds_and_columns(texts, command_inside):
-    ud = "--punct", "ud", "--column"
-    ways = (), ("--seed", 2), ("--bootstrap", 3), (*ud, "4"), (*ud, "xpos")
-    found = [scores(command_inside, *flags, *texts) for flags in ways]
-    assert "|bootstrap:3|seed:1|" in found[2]["signature"]
-    assert "|bootstrap:1000|seed:2|" in found[1]["signature"]
-    assert [f["results"][0]["words"] for f in found] == [8, 8, 8, 6, 8]  # no word has the tag PUNCT in column 5
-
-
-def test_labels_only_where_both_have_them(file, texts, command_inside):
+def test_columns_and_trees_that_are_told(file, texts, command_inside):
     bare = conll([[(w, t, h, "_") for w, t, h, _ in s] for s in PARSED])
     done = command_inside("eval-uas", texts[0], file("bare", bare))
     assert done.stdout.decode().splitlines()[1].split()[-3] == "-"
     assert scores(command_inside, file("bare", bare), texts[1])["results"][0]["las"] is None
+    gold, parsed = texts
+    copy = file("copy", gold.read_bytes() if hasattr(gold, "read_bytes") else conll(GOLD))
+    assert b"copy: every word has the gold's head; is it" in command_inside("eval-uas", gold, copy).stderr
+    assert command_inside("eval-uas", gold, gold).stderr == b""
+    assert command_inside("eval-uas", gold, parsed).stderr == b""
+    cycle = conll([GOLD[0], [(w, t, {1: 2, 2: 1}.get(k, h), x) for k, (w, t, h, x) in enumerate(GOLD[1], 1)]])
+    said = command_inside("eval-uas", file("cycle", cycle), texts[1]).stderr
+    assert b"cycle:6: a cycle in the gold tree; so it is in 1 sentences of 2" in said
+    roots = conll([[(w, t, 0, x) for w, t, _, x in GOLD[0]], GOLD[1]])
+    said = command_inside("eval-uas", file("roots", roots), texts[1]).stderr
+    assert b"roots:1: several roots in the gold tree; so it is in 1 sentences of 2" in said
+    sample = ROOT / "data" / "samples" / "en.conllu"
+    done = ran("eval-uas", sample, "-", stdin=sample.read_bytes())
+    assert done.stdout.decode().splitlines()[1].split() == ["-", *["100.00", "100.00-100.00"], *["100.00"] * 3]
 
 
 def test_what_does_not_fit(file, texts, command_inside):
@@ -145,29 +153,6 @@ def test_relations_confusions_and_the_shared_task(texts, command_inside):
     text = command_inside("eval-uas", "--conll18", "--confusion", gold, parsed).stdout.decode()
     assert "parsed, as CoNLL 2018 scored it:" in text
     assert "parsed, most frequent wrong labels:" in text
-
-
-def test_columns_that_nothing_predicted_are_said(file, texts, command_inside):
-    gold, parsed = texts
-    copy = file("copy", gold.read_bytes() if hasattr(gold, "read_bytes") else conll(GOLD))
-    assert b"copy: every word has the gold's head; is it" in command_inside("eval-uas", gold, copy).stderr
-    assert command_inside("eval-uas", gold, gold).stderr == b""
-    assert command_inside("eval-uas", gold, parsed).stderr == b""
-
-
-def test_gold_that_is_no_tree_is_said(file, texts, command_inside):
-    cycle = conll([GOLD[0], [(w, t, {1: 2, 2: 1}.get(k, h), x) for k, (w, t, h, x) in enumerate(GOLD[1], 1)]])
-    said = command_inside("eval-uas", file("cycle", cycle), texts[1]).stderr
-    assert b"cycle:6: a cycle in the gold tree; so it is in 1 sentences of 2" in said
-    roots = conll([[(w, t, 0, x) for w, t, _, x in GOLD[0]], GOLD[1]])
-    said = command_inside("eval-uas", file("roots", roots), texts[1]).stderr
-    assert b"roots:1: several roots in the gold tree; so it is in 1 sentences of 2" in said
-
-
-def test_the_sample_against_itself():
-    sample = ROOT / "data" / "samples" / "en.conllu"
-    done = ran("eval-uas", sample, "-", stdin=sample.read_bytes())
-    assert done.stdout.decode().splitlines()[1].split() == ["-", *["100.00", "100.00-100.00"], *["100.00"] * 3]
 
 
 def test_texts_of_other_words_are_aligned_by_their_characters(file, texts, command_inside):

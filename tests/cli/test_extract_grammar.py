@@ -28,16 +28,13 @@ def grammar(folder, *args, **how):
     return run("extract-grammar", "-q", "-s", SOURCE, "-t", TARGET, "-a", "align", *args, cwd=folder, **how)
 
 
-def test_the_grammar(folder, command_inside):
+def test_grammars_of_files_and_streams(folder, command_inside, tmp_path, monkeypatch):
     lines = (folder / "g").read_text().splitlines()
     sides = [tuple(line.split(" ||| ")[1:3]) for line in lines]
     assert len(sides) == len(set(sides)) > 1000
     assert all(line.startswith("[X] ||| ") and " ||| PhraseEgivenF=" in line for line in lines)
     assert ("Der", "The") in sides
     assert all(len(source.split()) <= 5 for source, _ in sides)
-
-
-def test_the_same_bytes_on_standard_output_and_with_little_memory(folder, tmp_path, monkeypatch):
     expected = (folder / "g").read_bytes()
     fails(grammar(folder, "--max-memory", "1M"), "--max-memory 1M is too little: about ", "M are needed")
     monkeypatch.setattr(memory, "for_tables", lambda *_: 1 << 20)
@@ -103,12 +100,24 @@ def test_input_from_elsewhere(folder):
     assert b"3 sentence pairs (without words: 2 blank" in done.stderr
 
 
-def test_figures_of_filtering(folder, tmp_path):
+def test_figures_and_faults(folder, tmp_path):
     (tmp_path / "g").write_bytes(grammar(folder).stdout)
     base = "filter-grammar", "--grammar", tmp_path / "g", "--text", SOURCE, "-o", tmp_path / "out"
     assert run(*base, "-q").stderr == b""
     assert b"the text has 240 sentences and" not in run(*base).stderr
     assert b"the text has 240 sentences and" in run(*base, "-v").stderr
+    (tmp_path / "a").write_text("\n")
+    (tmp_path / "t").write_text("x y\n")
+    done = run("extract-grammar", "-s", "t", "-t", "t", "-a", "a", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert b"no rules" in done.stderr
+    lines = (folder / "align").read_text().splitlines()
+    base = "extract-grammar", "-s", SOURCE, "-t", TARGET, "-a"
+    (tmp_path / "bad").write_text("\n".join([*lines[:2], "0-0 99-0", *lines[3:]]) + "\n")
+    fails(run(*base, "bad", cwd=tmp_path), "bad:3: link 99-0 points past the source sentence")
+    fails(grammar(folder, "--tmpdir", "no/such"), "--tmpdir: no/such is not a directory", status=2)
+    fails(grammar(folder, "--format", "binary"), status=2)
+    fails(grammar(folder, "-o", "no/such/file"), "cannot be written")
 
 
 @pytest.mark.parametrize(
@@ -121,21 +130,3 @@ def test_figures_of_filtering(folder, tmp_path):
 def test_every_option_of_extraction_has_an_effect(folder, option):
     done = succeeds(grammar(folder, *option))
     assert done.stdout != (folder / "g").read_bytes()
-
-
-def test_no_links_no_rules(tmp_path):
-    (tmp_path / "a").write_text("\n")
-    (tmp_path / "t").write_text("x y\n")
-    done = run("extract-grammar", "-s", "t", "-t", "t", "-a", "a", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (0, b"")
-    assert b"no rules" in done.stderr
-
-
-def test_what_is_wrong_is_said_in_one_line(folder, tmp_path):
-    lines = (folder / "align").read_text().splitlines()
-    base = "extract-grammar", "-s", SOURCE, "-t", TARGET, "-a"
-    (tmp_path / "bad").write_text("\n".join([*lines[:2], "0-0 99-0", *lines[3:]]) + "\n")
-    fails(run(*base, "bad", cwd=tmp_path), "bad:3: link 99-0 points past the source sentence")
-    fails(grammar(folder, "--tmpdir", "no/such"), "--tmpdir: no/such is not a directory", status=2)
-    fails(grammar(folder, "--format", "binary"), status=2)
-    fails(grammar(folder, "-o", "no/such/file"), "cannot be written")

@@ -34,7 +34,7 @@ def links(line):
 # --- flags
 
 
-def test_flags_may_be_clustered_spelt_out_and_in_any_order():
+def test_flags():
     def expected(given):
         return Flags(
             input="f", reverse=True, favor_diagonal=True, optimize_tension=True, variational_bayes=True, given=given
@@ -45,9 +45,6 @@ def test_flags_may_be_clustered_spelt_out_and_in_any_order():
     assert flags_of("-rd -o -v -if") == expected("rdovi")
     long = "--input=f --reverse --favor_diagonal --optimize_tension --variational_bayes"
     assert flags_of(long) == parse(["--inp", "f", "--rev", "--favor", "--opt", "--var"]) == expected("irdov")
-
-
-def test_flags_with_values():
     flags = flags_of("-i - -I8 -q .1 -a 0.05 -p table -t -6 -b 500 -s -N -T 5")
     assert (flags.iterations, flags.p0, flags.alpha, flags.conditional_probabilities) == (8, 0.1, 0.05, "table")
     assert flags.print_scores
@@ -55,19 +52,6 @@ def test_flags_with_values():
     assert (flags.favor_diagonal, flags.diagonal_tension) == (True, 5)
     flags = flags_of("-i - -f table -m 1.07 -d")
     assert (flags.force_align, flags.mean_srclen_multiplier) == ("table", 1.07)
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["", "-d", "-x -i f", "-i f more", "-i f -I x", "-i f -I 0", "-i f -q 1", "-i f -v -a 0", "-i f -T nan",
-     "-i f -I 1 -p t"],
-)  # fmt: skip
-def test_wrong_flags(line):
-    with pytest.raises(WrongFlags):
-        flags_of(line)
-
-
-def test_flags_become_settings():
     s = settings_of(flags_of("-i f -dvr -I 5"))
     assert (s.model_type, s.estimator, s.direction) == ("ibm2", "vb", "reverse")
     assert s.ibm1_iterations + s.iterations == 4
@@ -78,11 +62,18 @@ def test_flags_become_settings():
     assert settings_of(flags_of("-i f")).null_prior == -1
     assert settings_of(flags_of("-i f -do")).optimize_tension == "fast_align"
     assert settings_of(flags_of("-i f")).resolved(10**9).keep == 0  # no pair is left out, however large the text
-
-
-def test_threads_come_from_the_environment():
     assert [threads_of({"OMP_NUM_THREADS": x}) for x in ("3", " 2,4", "0", "x")] == [3, 2, None, None]
     assert threads_of({}) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "-d", "-x -i f", "-i f more", "-i f -I x", "-i f -I 0", "-i f -q 1", "-i f -v -a 0", "-i f -T nan",
+     "-i f -I 1 -p t"],
+)  # fmt: skip
+def test_wrong_flags(line):
+    with pytest.raises(WrongFlags):
+        flags_of(line)
 
 
 def test_usage():
@@ -182,7 +173,7 @@ def trained(request, tmp_path_factory):
     return request.param, done.stdout.decode().splitlines(), messages, table, found
 
 
-def test_output_has_fast_aligns_order_and_links_the_right_words(trained):
+def test_what_training_writes(trained):
     reverse, lines, _, _, _ = trained
     text = TEXT.read_text().splitlines()
     assert len(lines) == len(text)
@@ -195,9 +186,6 @@ def test_output_has_fast_aligns_order_and_links_the_right_words(trained):
     full_stops = sum((len(p.split(" ||| ")[0].split()) - 1, len(p.split(" ||| ")[1].split()) - 1) in links(x)
                      for p, x in zip(text, lines, strict=True))  # fmt: skip
     assert full_stops > 0.95 * len(text)
-
-
-def test_messages_that_scripts_look_for(trained):
     reverse, _, messages, table, found = trained
     text = [[len(side.split()) for side in line.split(" ||| ")] for line in TEXT.read_text().splitlines()]
     ratio = sum(i / j if reverse else j / i for i, j in text) / len(text)

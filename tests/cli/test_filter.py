@@ -10,11 +10,8 @@ from tests.cli.running import run
 
 LINES = JOINT.read_text(encoding="utf-8").splitlines()
 NOISE = [
-    "Der Zug fährt um acht Uhr ab . ||| Yesterday I bought a new bicycle .",
-    "",
-    "x y",
-    "Der Zug fährt ab . ||| Der Zug fährt ab .",
-    "Guten Tag ||| ",
+    *("Der Zug fährt um acht Uhr ab . ||| Yesterday I bought a new bicycle .", "", "x y"),
+    *("Der Zug fährt ab . ||| Der Zug fährt ab .", "Guten Tag ||| "),
 ]
 REASONS = ["score", "unaligned", "unaligned", "copied", "unaligned"]
 
@@ -60,7 +57,7 @@ def test_every_line_is_kept_or_rejected(model, noisy, tmp_path):
     assert 0 < len(kept.splitlines()) < len(LINES)
 
 
-def test_two_files_make_two_files_or_columns(model, tmp_path):
+def test_files_that_are_filtered(model, tmp_path, noisy, file):
     text = ("-s", SOURCE, "-t", TARGET)
     columns = done(run("filter", "-q", "-m", model, *text)).stdout.decode()
     sides = ("--source-output", tmp_path / "s.gz", "--target-output", tmp_path / "t")
@@ -68,18 +65,12 @@ def test_two_files_make_two_files_or_columns(model, tmp_path):
     assert columns.replace("\t", " ||| ").splitlines() == LINES
     assert gzip.decompress((tmp_path / "s.gz").read_bytes()) == SOURCE.read_bytes()
     assert (tmp_path / "t").read_bytes() == TARGET.read_bytes()
-
-
-def test_a_model_is_trained_where_none_is_given(noisy, tmp_path):
     stream = done(run("filter", "-q", "-i", "-", "--save-model", tmp_path / "m", stdin=noisy.read_bytes()))
     again = done(run("filter", "-q", "-i", noisy, "-m", tmp_path / "m"))
     assert stream.stdout == again.stdout
     assert 200 < stream.stdout.count(b"\n") <= 241
     fast = done(run("filter", "-q", "-i", noisy, "--fast", "--min-score", "0", "--max-copied", "1")).stdout
     assert fast.count(b"\n") == len(LINES) + 2
-
-
-def test_pairs_of_tabs_stay_so(model, file):
     text = "".join(line.replace(" ||| ", "\t") + "\n" for line in LINES).encode()
     assert done(run("filter", "-q", "-m", model, "-i", file("x.tsv", text))).stdout == text
 

@@ -29,19 +29,20 @@ def rows(path, kind=float):
     return [tuple(map(kind, line.split())) for line in path.read_text().splitlines()]
 
 
-def test_alignments_are_those_of_the_directions(text):
+def test_alignments_and_numbers(text, tmp_path):
     for name, direction in (("f", "forward"), ("r", "reverse")):
         links, missing = read_giza_a3(str(text / "giza" / f"{direction}.A3.final"))
         turned = [{(i, j) if name == "f" else (j, i) for i, j in pairs} for pairs in links.tolists()]
         written = [line.split() for line in (text / name).read_text().splitlines()]
         assert turned == [{tuple(map(int, link.split("-"))) for link in links} for links in written]
         assert missing == 0
-
-
-def test_text_in_numbers_is_as_plain2snt_writes_it(text):
     for ours, theirs in (("source.vcb", "de.vcb"), ("target.vcb", "en.vcb"), ("source_target.snt", "de_en.snt")):
         assert (text / "giza" / ours).read_bytes() == (text / theirs).read_bytes()
     assert (text / "giza" / "target_source.snt").read_bytes() == (text / "en_de.snt").read_bytes()
+    how = ("--model-type", "hmm", "--direction", "reverse", "--set", "views=0", "--giza-dir", tmp_path)
+    done(run("align", "-q", "-s", text / "de", "-t", text / "en", *how, "-o", tmp_path / "links"))
+    names = {"reverse.t3.final", "reverse.a3.final", "reverse.d3.final", "reverse.A3.final"}
+    assert {p.name for p in tmp_path.glob("*.final")} == names
 
 
 def test_tables_are_those_of_the_model(text):
@@ -95,13 +96,6 @@ def test_what_has_no_such_files_is_refused(text):
     fails(run(*given, "-m", text / "model"), message, status=2)
     (text / "file").write_text("")
     fails(run(*given[:-1], text / "file" / "new", "--set", "views=0"), "cannot be made: Not a directory")
-
-
-def test_one_direction_has_its_files_alone(text, tmp_path):
-    how = ("--model-type", "hmm", "--direction", "reverse", "--set", "views=0", "--giza-dir", tmp_path)
-    done(run("align", "-q", "-s", text / "de", "-t", text / "en", *how, "-o", tmp_path / "links"))
-    names = {"reverse.t3.final", "reverse.a3.final", "reverse.d3.final", "reverse.A3.final"}
-    assert {p.name for p in tmp_path.glob("*.final")} == names
 
 
 MOSES = ("-m1", 5, "-m2", 0, "-m3", 3, "-m4", 0, "-mh", 2, "-model4smoothfactor", 0.4, "-nsmooth", 4, "-p0", 0.999)

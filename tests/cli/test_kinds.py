@@ -108,8 +108,9 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_every_input_of_the_table_has_a_command_line():
+def test_tables_of_kinds():
     assert {(flag, name) for flag, names in LINES.items() for name in names} == {case[:2] for case in CASES}
+    assert inputs.table() in (ROOT / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("flag", "name", "reads"), CASES, ids=[f"{name} {flag}" for flag, name, _ in CASES])
@@ -148,21 +149,14 @@ def test_the_words_are_the_same_whatever_kind_they_are_read_of(folder, line):
     assert len(found) == 1
 
 
-def test_words_and_tags_are_taken_out_of_every_kind_that_has_them(folder):
+def test_words_tags_and_trees_of_every_kind(folder):
     for to, expected in (("words", "plain text"), ("tagged", "tagged text with _")):
         for name in SAME:
             (folder / "F").write_bytes(content(name))
             if FILES[name][0] != "text":
                 column = ("--column", "xpos") if to == "tagged" and name in ("CoNLL-X", "CoNLL-U") else ()
                 assert run("conll", "F", "--to", to, *column, cwd=folder).stdout == content(expected), name
-
-
-def test_a_treebank_is_parsed_by_its_words_and_keeps_its_tags_where_asked_to(folder):
     text = run("parse", "-q", "-m", "pcfg", "t", cwd=folder).stdout
     (folder / "odd").write_bytes(content("trees").replace(b"(NN dog)", b"(JJ dog)"))
     assert run("parse", "-q", "-m", "pcfg", "odd", cwd=folder).stdout == text == content("trees")
     assert b"(JJ dog)" in run("parse", "-q", "--keep-tags", "-m", "pcfg", "odd", cwd=folder).stdout
-
-
-def test_the_table_in_the_docs_is_the_declared_one():
-    assert inputs.table() in (ROOT / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")

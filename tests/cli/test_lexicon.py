@@ -13,16 +13,13 @@ def corpus(tmp_path):
     return tmp_path
 
 
-def test_moses_tables(corpus):
+def test_tables_and_shortlists(corpus):
     done = ran("lexicon", "-s", "f", "-t", "e", "-a", "a", "-v", cwd=corpus)
     assert b"3 sentence pairs, 4 links" in done.stderr
     f2e = ". NULL 1.0000000\nbook Buch 1.0000000\nhouse Haus 1.0000000\nthe das 1.0000000\n"
     e2f = "Buch book 1.0000000\nHaus house 1.0000000\nNULL . 1.0000000\ndas the 1.0000000\n"
     assert (corpus / "lex.f2e").read_text() == f2e
     assert (corpus / "lex.e2f").read_text() == e2f
-
-
-def test_shortlist_alone_from_a_joint_file(corpus):
     joint = b"das Haus ||| the house\ndas ||| it\ndas ||| it\n"
     (corpus / "a").write_text("1-1 2-2\n1-1\n1-1\n")
     ran(

@@ -62,20 +62,17 @@ def test_errors_are_one_line_and_a_status(error, status, message, capfd):
     assert capfd.readouterr() == ("", message and message + "\n")
 
 
-def test_running_out_of_memory_says_what_to_try(capfd):
+def test_memory_errors_and_mistakes(capfd):
     assert run_program(raising(MemoryError()), [], "x") == 1
     assert re.fullmatch(r"error: out of memory; .*--max-memory.*\n", capfd.readouterr().err)
+    with pytest.raises(ZeroDivisionError):
+        run_program(raising(ZeroDivisionError()), [], "x")
 
 
 @pytest.mark.parametrize("error", [DataError("corpus", 7, "no words"), MemoryError(), OSError(5, "x")])
 def test_debug_shows_the_traceback(error):
     with pytest.raises(type(error)):
         run_program(raising(error), ["--debug"], "x")
-
-
-def test_mistakes_of_the_program_are_not_hidden():
-    with pytest.raises(ZeroDivisionError):
-        run_program(raising(ZeroDivisionError()), [], "x")
 
 
 @pytest.mark.parametrize("status", [0, 1, 3, None])
@@ -217,18 +214,24 @@ def test_a_second_signal_does_not_wait():
     assert went_on == [1]
 
 
-def test_what_is_compiled_is_said_unless_quiet():
-    for flags, level in (((), logging.INFO), (("-q",), logging.ERROR)):
-        run("symmetrize", *flags, "-c", "convert", "missing")
-        assert logging.getLogger("aligntools.compiling").level == level
-
-
-def test_help_lists_every_command():
+def test_commands_and_help():
     done = ran("--help")
     assert done.stderr == b""
     for name, about in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(about[:30])}", done.stdout.decode(), re.MULTILINE)
     assert run("-h").stdout == done.stdout
+    assert run("-V").stdout.decode() == f"aligntools, version {__version__}\n"
+    done = run()
+    assert b"Traceback" not in done.stdout + done.stderr
+    assert b"Usage: aligntools" in done.stdout + done.stderr
+    for name in COMMANDS:
+        command = cli.get_command(None, name)
+        assert isinstance(command, click.Command)
+        assert command.name == name
+    assert cli.get_command(None, "os") is None
+    for flags, level in (((), logging.INFO), (("-q",), logging.ERROR)):
+        run("symmetrize", *flags, "-c", "convert", "missing")
+        assert logging.getLogger("aligntools.compiling").level == level
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -257,24 +260,6 @@ def test_fields_without_an_option_are_set_by_name():
     alone, plain = run(*text, "--set=tension=9"), run(*text)
     assert alone.stdout == given[1].stdout != plain.stdout
     assert given[0].stdout != alone.stdout
-
-
-def test_version():
-    assert run("-V").stdout.decode() == f"aligntools, version {__version__}\n"
-
-
-def test_wrong_command_lines():
-    done = run()
-    assert b"Traceback" not in done.stdout + done.stderr
-    assert b"Usage: aligntools" in done.stdout + done.stderr
-
-
-def test_every_command_has_a_module():
-    for name in COMMANDS:
-        command = cli.get_command(None, name)
-        assert isinstance(command, click.Command)
-        assert command.name == name
-    assert cli.get_command(None, "os") is None
 
 
 def test_closed_streams_are_no_traceback():

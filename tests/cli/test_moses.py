@@ -18,7 +18,7 @@ def model(tmp_path_factory):
     return folder
 
 
-def test_the_folder_has_the_links_and_the_tables_of_the_words_as_they_stand(model, tmp_path):
+def test_folders_of_moses(model, tmp_path):
     found = {path.name: path.read_bytes() for path in (model / "new" / "model").iterdir()}
     assert set(found) == {"aligned.grow-diag-final-and", "lex.e2f", "lex.f2e"}
     assert found["aligned.grow-diag-final-and"] == (model / "links").read_bytes()
@@ -26,15 +26,9 @@ def test_the_folder_has_the_links_and_the_tables_of_the_words_as_they_stand(mode
     assert found["lex.e2f"] == (tmp_path / "lex.e2f").read_bytes()
     assert found["lex.f2e"] == (tmp_path / "lex.f2e").read_bytes()
     assert b"The " in found["lex.f2e"]
-
-
-def test_a_heuristic_names_the_links(model, tmp_path):
     how = ["--symmetrize", "union", "--moses-dir", tmp_path, "-o", tmp_path / "links"]
     ran("align", "-q", "--fast", "-i", TEXT, *how)
     assert (tmp_path / "aligned.union").read_bytes() == (tmp_path / "links").read_bytes()
-
-
-def test_a_text_that_cannot_be_read_twice(tmp_path):
     done = run("align", "-i", "-", "--moses-dir", tmp_path, stdin=TEXT.read_bytes())
     assert fails(done, "--moses-dir reads the text twice", status=2)
     (tmp_path / "file").write_text("")

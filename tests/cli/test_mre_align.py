@@ -45,12 +45,17 @@ def test_align_applies_what_was_trained(mre, inside, command_inside, tmp_path, o
     assert streamed.stdout.count(b"\n") == 40
 
 
-def test_the_number_of_threads_does_not_show(mre, tmp_path):
+def test_threads_and_blank_pairs(mre, tmp_path, file):
     for threads in (1, 3):
         files = "-o", tmp_path / f"a{threads}", "--save-model", tmp_path / f"m{threads}"
         done(mre(*TEXT, "-q", "--threads", threads, "--set", "mre_iterations=3", *files))
     for name in "am":
         assert (tmp_path / f"{name}1").read_bytes() == (tmp_path / f"{name}3").read_bytes()
+    bad = file("bad", b"das haus ||| the house\n\n ||| the\nein haus ||| a house\n")
+    process = done(mre("-i", bad, "-o", tmp_path / "out"))
+    lines = (tmp_path / "out").read_bytes().split(b"\n")
+    assert (len(lines), lines[1], lines[2]) == (5, b"", b"")
+    assert b"blank lines written for: 2 blank" in process.stderr
 
 
 def test_what_is_said_of_each_iteration(mre, tmp_path):
@@ -82,14 +87,6 @@ def test_starting_from_a_model(trained, mre, inside, tmp_path):
     done(mre("--init-model", trained / "model", "-i", new, "-o", tmp_path / "out"))
     first, _ = proper((tmp_path / "out").read_bytes(), [(6, 6), (1, 1)])
     assert {(0, 0), (1, 1)} <= set(first)
-
-
-def test_pairs_that_cannot_be_aligned_get_blank_lines(mre, file, tmp_path):
-    bad = file("bad", b"das haus ||| the house\n\n ||| the\nein haus ||| a house\n")
-    process = done(mre("-i", bad, "-o", tmp_path / "out"))
-    lines = (tmp_path / "out").read_bytes().split(b"\n")
-    assert (len(lines), lines[1], lines[2]) == (5, b"", b"")
-    assert b"blank lines written for: 2 blank" in process.stderr
 
 
 @pytest.mark.parametrize(
@@ -133,16 +130,8 @@ def test_after_a_model_it_depends_on_that_ones_training(mre, inside, tmp_path, s
 
 
 PAPER = (
-    "--estimator",
-    "em",
-    "--set",
-    "agreement=false",
-    "--set",
-    "mre_positions=true",
-    "--set",
-    "mre_null=true",
-    "--set",
-    "mre_smoothing=0",
+    *("--estimator", "em", "--set", "agreement=false", "--set", "mre_positions=true", "--set", "mre_null=true"),
+    *("--set", "mre_smoothing=0"),
 )
 TABLE = ("--set", "positions=table", "--set", "tension=0", "--set", "mre_position_smoothing=0")
 
@@ -172,13 +161,7 @@ def test_the_paper_is_what_its_help_says(mre, tmp_path, preset, spelled):
 
 def test_the_paper_after_a_model_says_how_it_is_reconstructed(trained, mre, tmp_path):
     steps = (
-        "--set",
-        "mre_iterations=2",
-        "--set",
-        "mre_positions=true",
-        "--set",
-        "mre_null=true",
-        "--set",
+        *("--set", "mre_iterations=2", "--set", "mre_positions=true", "--set", "mre_null=true", "--set"),
         "mre_smoothing=0",
     )
     for name, options in (("a", ("--preset", "paper", "--set", "mre_iterations=2")), ("b", steps)):

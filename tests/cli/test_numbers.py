@@ -57,7 +57,7 @@ def test_the_default_and_the_bounds_are_in_the_range(name):
             assert kind.convert(str(default), parameter, context), parameter.opts
 
 
-def test_no_option_has_another_type_of_number():
+def test_types_and_sizes():
     for name, command in commands():
         for parameter in command.params:
             kind = parameter.type
@@ -67,8 +67,6 @@ def test_no_option_has_another_type_of_number():
             named = isinstance(parameter, click.Argument) or isinstance(kind, KINDS)
             assert not takes_number or named, f"{name} {parameter.opts}"
 
-
-def test_sizes_have_units():
     def read(text):
         return kinds.Size().convert(text, None, None)
 
@@ -78,9 +76,6 @@ def test_sizes_have_units():
     for text in ("0", "63K", "nan", "infG", "1e400", "-4G", "G", "4X", "", "4 G B", "1" * 400):
         with pytest.raises(click.BadParameter, match="is not a size"):
             read(text)
-
-
-def test_the_range_is_in_the_help():
     shown = " ".join(run_whole("extract-grammar", "--help-all").stdout.decode().split())
     assert "[default: 10; 1<=x<=200]" in shown
     shown = " ".join(run_whole("align", "--help-all").stdout.decode().split())

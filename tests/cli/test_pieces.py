@@ -68,18 +68,20 @@ def test_tsv_has_both_sides_and_the_links(inside, text, words):
     assert "".join(f"{links}\n" for *_, links in rows) == words
 
 
-def test_tsv_of_a_stream_that_is_read_once(model, words):
+def test_tsv_of_streams_and_odd_lines(model, words, inside, tmp_path):
     data = JOINT.read_bytes()
     whole = done(run("align", *FAST, "-i", "-", "--output-format", "tsv", stdin=data)).stdout
     applied = done(run("align", "-q", "-m", model, "-i", "-", "--output-format", "tsv", stdin=data)).stdout
     single = run("align", "-q", "-m", model, "-i", "-", "--output-format", "tsv", "--unbuffered", stdin=data).stdout
     assert whole == applied == single
     assert [f"{s} ||| {t}" for s, t, _ in table(whole)] == LINES
-
-
-def test_tsv_is_compressed_by_its_name(inside, tmp_path):
     done(inside(*FAST, "-i", JOINT, "--output-format", "tsv", "-o", tmp_path / "a.gz"))
     assert [f"{s} ||| {t}" for s, t, _ in table(gzip.decompress((tmp_path / "a.gz").read_bytes()))] == LINES
+    text = b"no separator\na ||| b ||| c\n\xff ||| x\n" + JOINT.read_bytes()
+    (tmp_path / "x").write_bytes(text)
+    rows = table(done(inside(*FAST, "-i", tmp_path / "x", "--output-format", "tsv")).stdout)
+    assert rows[:3] == [["no separator", "", ""], ["a", "b ||| c", ""], ["\ufffd", "x", ""]]
+    assert len(rows) == len(LINES) + 3
 
 
 ODD = [
@@ -109,14 +111,6 @@ def test_tsv_counts_words_as_its_readers_do(tmp_path, inside):
     assert rows[0][2] == "0-0 1-0"
 
 
-def test_tsv_keeps_lines_that_are_no_pair(tmp_path, inside):
-    text = b"no separator\na ||| b ||| c\n\xff ||| x\n" + JOINT.read_bytes()
-    (tmp_path / "x").write_bytes(text)
-    rows = table(done(inside(*FAST, "-i", tmp_path / "x", "--output-format", "tsv")).stdout)
-    assert rows[:3] == [["no separator", "", ""], ["a", "b ||| c", ""], ["\ufffd", "x", ""]]
-    assert len(rows) == len(LINES) + 3
-
-
 # Words and pieces
 
 
@@ -137,23 +131,17 @@ def test_words_are_aligned_and_pieces_linked(inside, pieces, words, kind):
     assert there == one == run("symmetrize", "-c", "convert", "-", "--to-pieces", *texts, *known, stdin=back).stdout
 
 
-def test_one_side_in_pieces_is_enough(inside, pieces, words):
+def test_pieces_of_one_side_and_words_of_both(inside, pieces, words, model):
     found = done(inside(*FAST, *TEXT, "--target-pieces", pieces / "bpe.en", "--link-probabilities")).stdout.decode()
     assert [{w.split("-")[0] for w in line.split()} for line in found.splitlines()] == [
         {w.split("-")[0] for w in line.split()} for line in words.splitlines()
     ]
-
-
-def test_text_in_pieces_gets_links_between_words(inside, pieces):
     found = done(inside(*FAST, "-i", pieces / "bpe.joint", "--to-words"))
     proper(found.stdout)
     rows = table(done(inside(*FAST, "-i", pieces / "bpe.joint", "--to-words", "--output-format", "tsv")).stdout)
     assert [f"{s} ||| {t}" for s, t, _ in rows] == LINES
     assert [links for *_, links in rows] == found.stdout.decode().splitlines()
     assert len(LENGTHS) == len(rows)
-
-
-def test_a_service_on_pieces_needs_the_scheme(model, pieces):
     arguments = ("align", "-m", model, "-i", "-", "--to-words", "--unbuffered")
     data = (pieces / "bpe.joint").read_bytes()
     assert fails(run(*arguments, stdin=data), "say --set scheme", status=2)
@@ -192,17 +180,11 @@ def test_other_pieces_are_refused(inside, pieces, tmp_path, change, problem):
     assert not (tmp_path / "out").exists()
 
 
-def test_words_are_not_taken_for_pieces(inside):
+def test_what_is_no_piece(inside, pieces, file):
     assert fails(inside(*FAST, "-i", JOINT, "--to-words"), "no marks of pieces")
-
-
-def test_links_past_the_pieces_are_refused(pieces, file):
     links = file("links", b"0-0 99-0\n" + b"\n" * (len(LINES) - 1))
     found = run("symmetrize", "-c", "convert", links, "--to-words", pieces / "bpe.de", pieces / "bpe.en")
     assert fails(found, ":1: link 99-0 points past the source sentence")
-
-
-def test_bounds_are_checked_as_readers_count(file):
     links, source, target = file("l", b"1-1\n"), file("s", "a\u00a0b\n".encode()), file("t", b"x y\n")
     found = run("symmetrize", "-q", "-c", "convert", links, "--check", source, target, "--unicode-spaces")
     assert done(found).stdout == b"1-1\n"
@@ -232,7 +214,6 @@ RAW = ["".join(line.replace(" ,", ",").replace(" .", ".").replace(" !", "!").rep
 
 @pytest.fixture
 def raw(file):
-    pytest.importorskip("sacremoses")
     odd = ["Das ''Haus''\u00a0 ist\tneu. ||| The ''house'' is\u00a0new.", "a|||b, c. ||| d"]
     return file("raw", "".join(line + "\n" for line in [*RAW, *odd]).encode())
 
@@ -264,20 +245,18 @@ def test_punctuation_is_aligned_by_itself(inside, raw, words):
     assert len(same) > 0.9 * len(plain)
 
 
-def test_a_service_tokenizes(model, raw):
+def test_raw_text_in_services_pieces_and_filters(model, raw, inside, file):
     found = run("align", "-q", "-m", model, "-i", "-", "--tokenize", "de-en", "--unbuffered", stdin=raw.read_bytes())
     assert done(found).stdout.count(b"\n") == len(RAW) + 2
-
-
-def test_raw_text_gets_links_between_pieces(inside, raw, file):
     cut = file("cut", spm("\n".join(line.replace("\t", " ") for line in raw.read_text(encoding="utf-8").split("\n"))
                           ).replace("\n\n", "\n").encode())  # fmt: skip
     found = done(inside(*FAST, "-i", raw, "--tokenize", "de-en", "--pieces", cut, "--set", "scheme=sentencepiece"))
     assert found.stdout.count(b"\n") == len(RAW) + 2
+    found = done(run("filter", "-q", "-m", model, "-i", raw, "--tokenize", "de-en", "--min-score", "0"))
+    assert found.stdout.decode().splitlines()[: len(RAW)] == RAW
 
 
 def test_languages_are_two(inside):
-    pytest.importorskip("sacremoses")
     assert fails(inside("-i", JOINT, "--tokenize", "german"), "such as de-en, not 'german'", status=2)
     assert fails(
         inside("-i", JOINT, "--tokenize", "de-en", "--to-words"),
@@ -308,11 +287,6 @@ def test_icu_is_named_where_it_is_not_there(inside, monkeypatch):
     assert fails(inside("-i", JOINT, "--set", "tokenizer=icu"), "--set tokenizer goes with --tokenize", status=2)
     wrong = inside("-i", JOINT, "--tokenize", "icu", "--set", "tokenizer=moses")
     assert fails(wrong, "--set tokenizer=moses does not go with it", status=2)
-
-
-def test_raw_text_is_filtered(raw, model):
-    found = done(run("filter", "-q", "-m", model, "-i", raw, "--tokenize", "de-en", "--min-score", "0"))
-    assert found.stdout.decode().splitlines()[: len(RAW)] == RAW
 
 
 PERSIAN = "می\u200cخواهم کتاب\u200cها را ||| i want the books", "میخواهم کتابها را ||| i want the books"

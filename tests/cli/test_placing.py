@@ -83,16 +83,13 @@ def test_the_corpus_survives(tmp_path):
     assert links.read_bytes() == b"1-1 0-0\n"
 
 
-def test_devices_may_be_both(tmp_path):
+def test_devices_and_what_is_meant_in_place(tmp_path):
     for place in (os.devnull, str(tmp_path / "x")):
         (tmp_path / "x").touch()
         file, out = kinds.Named("-i", place), kinds.Named("-o", "-")
         refused = pytest.raises(UsageProblem, match="is the file that is read as -i")
         with contextlib.nullcontext() if place == os.devnull else refused:
             kinds.check([file], [file, file, out, out])
-
-
-def test_in_place_where_it_is_meant(tmp_path):
     links, more = tmp_path / "links", tmp_path / "more"
     links.write_bytes(b"1-1 0-0\n")
     more.write_bytes(b"2-2\n")

@@ -35,13 +35,10 @@ def test_columns(texts):
     assert "column 7: 4 of 6 words" in done.stderr.decode()
 
 
-def test_links_of_the_other_direction_and_base(texts):
+def test_links_of_other_directions_and_few_links(texts):
     plain = command(texts).stdout
     (texts / "turned").write_text("1-1:0.9 2-2:0.8 4-1:0.4 5-3:0.7\n1-1:1\n")
     assert command(texts, "--reverse", "--index-base", 1, links="turned").stdout == plain
-
-
-def test_hardly_anything_is_aligned(texts):
     (texts / "few").write_text("0-0\n\n")
     done = succeeds(command(texts, links="few"))
     assert b"warning: only 16.7% of the words are reached; are these the alignments of these texts?\n" in done.stderr

@@ -108,15 +108,12 @@ def test_other_archives_and_models_are_no_text(given, begins, kind):
     assert given("text", b"PK a\nLZIP b\n")[0] == 0
 
 
-def test_a_column_of_numbers_holds_no_words(tmp_path):
+def test_columns_of_numbers_and_marks(tmp_path):
     (tmp_path / "x").write_bytes(b"1\tthe\tDET\n2\tdog\tNOUN\n\n1\tgo\tVERB\n")
     done = run("eval-tags", "x", "x", cwd=tmp_path)
     assert (done.returncode, b"error: x:1: the first column numbers the words" in done.stderr) == (1, True)
     (tmp_path / "y").write_bytes(b"1\tNUM\n3\tNUM\n\n1\tNUM\n")
     ran("eval-tags", "y", "y", cwd=tmp_path)
-
-
-def test_two_files_with_marks_make_one_that_can_be_read(tmp_path):
     (tmp_path / "m").write_bytes(MARK + TREES)
     for line in ("train-parser -q --treebank m -o p", "train-tagger -q --latent 1 --members 1 --tagged m -o g"):
         ran(*line.split(), cwd=tmp_path)

@@ -78,7 +78,7 @@ def test_what_is_found_is_told_once_for_each_text(texts):
     assert "white space" not in _run("align", "--fast", "--split", "unicode", *_sides(texts)).stderr
 
 
-def test_a_saved_model(texts):
+def test_saved_models_of_split_text(texts):
     model = texts / "model"
     _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts), "--save-model", model, "-o", texts / "links")
     again = _run("align", "-q", "-m", model, "--split", "unicode", *_sides(texts)).stdout
@@ -86,6 +86,10 @@ def test_a_saved_model(texts):
     aligner = at.Aligner.load(model)
     sides = [[pair[side] for pair in _PAIRS] for side in range(2)]
     assert "".join(f"{a}\n" for a in aligner.align_batch(*sides, split="unicode")) == again
+    sides = list(zip(*_PAIRS, strict=True))
+    assert at.train_aligner(*sides, fast=True, split="unicode").model.split == "unicode"
+    assert at.train_aligner(*sides, fast=True).model.split == "spaces"
+    assert at.train_mre_aligner(*sides, split="unicode", iterations=1, mre_iterations=1).model.split == "unicode"
 
 
 @pytest.mark.parametrize("more", [(), ("--set", "part_size=2", "--workers", "1")])
@@ -104,13 +108,6 @@ def test_a_saved_model_knows_how_its_text_was_split(texts, more):
         spaces.stdout.splitlines())  # fmt: skip
 
 
-def test_an_aligner_trained_in_memory_knows_how_its_text_was_split():
-    sides = list(zip(*_PAIRS, strict=True))
-    assert at.train_aligner(*sides, fast=True, split="unicode").model.split == "unicode"
-    assert at.train_aligner(*sides, fast=True).model.split == "spaces"
-    assert at.train_mre_aligner(*sides, split="unicode", iterations=1, mre_iterations=1).model.split == "unicode"
-
-
 def test_old_models_are_of_spaces(texts, monkeypatch):
     from aligntools.aligning import model as models
 
@@ -121,14 +118,22 @@ def test_old_models_are_of_spaces(texts, monkeypatch):
     assert at.Aligner.load(texts / "old").model.split == "spaces"
 
 
-def test_text_beside_links_stays_as_it_is(texts):
+def test_text_beside_links_and_views(texts):
     found = _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts), "--output-format", "tsv").stdout
     assert [tuple(line.split("\t")[:2]) for line in found.split("\n")[:-1]] == _PAIRS
     links = _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts)).stdout
     assert [line.split("\t")[2] for line in found.split("\n")[:-1]] == links.split("\n")[:-1]
+    plain = _run("view", *_sides(texts, ".plain"), "-a", texts / "a").stdout
+    assert _run("view", "--split", "unicode", *_sides(texts), "-a", texts / "a").stdout == plain
+    sides = [[pair[side] for pair in _PAIRS] for side in range(2)]
+    assert at.view(sides, texts / "a", split="unicode").text() == at.view(_plain_sides(), texts / "a").text()
+    error = said(_run("eval-aer", texts / "a", texts / "a", *_sides(texts), status=1).exception)
+    assert "link 2-2 points past the source sentence" in error
+    assert "--split unicode" in error
+    _run("eval-aer", texts / "a", texts / "a", *_sides(texts), "--split", "unicode")
 
 
-def test_lexicon_grammar_and_check(texts):
+def test_lexicons_grammars_and_language_models(texts):
     a = "-a", texts / "a"
     for end, more in (("", ("--split", "unicode")), (".plain", ())):
         _run("lexicon", "-q", *_sides(texts, end), *a, "-o", texts / f"lex{end}", *more)
@@ -137,24 +142,11 @@ def test_lexicon_grammar_and_check(texts):
     for name in ("lex{}.f2e", "lex{}.e2f", "grammar{}"):
         assert (texts / name.format("")).read_bytes() == (texts / name.format(".plain")).read_bytes()
     _run("symmetrize", "-q", "-c", "convert", texts / "a", "--check", texts / "s", texts / "t", status=1)
-
-
-def test_eval_aer_says_why_links_may_lie_past_the_end(texts):
-    error = said(_run("eval-aer", texts / "a", texts / "a", *_sides(texts), status=1).exception)
-    assert "link 2-2 points past the source sentence" in error
-    assert "--split unicode" in error
-    _run("eval-aer", texts / "a", texts / "a", *_sides(texts), "--split", "unicode")
-
-
-def test_language_models(texts):
     for end, more in (("", ("--split", "unicode")), (".plain", ())):
         _run("train-lm", "-q", "-n", "2", texts / f"s{end}", "-o", texts / f"arpa{end}", *more)
     assert (texts / "arpa").read_bytes() == (texts / "arpa.plain").read_bytes()
     found = _run("eval-lm", "-m", texts / "arpa", "--lines", texts / "s", "--split", "unicode").stdout
     assert found == _run("eval-lm", "-m", texts / "arpa", "--lines", texts / "s.plain").stdout
-
-
-def test_tables_leave_out_what_cpp_streams_cannot_read(texts):
     (texts / "cs").write_bytes(b"das ha\rus\ndas\x0b buch\n")
     (texts / "ct").write_bytes(b"the house\nthe book\n")
     (texts / "ca").write_bytes(b"0-0 1-1\n0-0 1-1\n")
@@ -162,13 +154,6 @@ def test_tables_leave_out_what_cpp_streams_cannot_read(texts):
     found = _run("lexicon", "-s", texts / "cs", "-t", texts / "ct", *tables)
     assert (texts / "sl").read_text() == "book buch 1.00000000\nthe das 1.00000000\n"
     assert "2 rows left out: a word holds a carriage return, vertical tab or form feed" in found.stderr
-
-
-def test_view(texts):
-    plain = _run("view", *_sides(texts, ".plain"), "-a", texts / "a").stdout
-    assert _run("view", "--split", "unicode", *_sides(texts), "-a", texts / "a").stdout == plain
-    sides = [[pair[side] for pair in _PAIRS] for side in range(2)]
-    assert at.view(sides, texts / "a", split="unicode").text() == at.view(_plain_sides(), texts / "a").text()
 
 
 def _plain_sides():
@@ -263,7 +248,7 @@ def test_translators(texts):
     assert str(at.Translator(grammar).translate("das\u00a0haus")) == "das\u00a0haus"
 
 
-def test_contrastive_aligners(texts):
+def test_contrastive_aligners_scores_and_pieces(texts):
     sides, plain = [[pair[side] for pair in _PAIRS] for side in range(2)], _plain_sides()
     found = at.train_contrastive_aligner(*sides, split="unicode", fast=True)
     assert found.model.split == "unicode"
@@ -272,9 +257,6 @@ def test_contrastive_aligners(texts):
     assert str(found.align(*_PAIRS[0], split="unicode")) == str(found.align(plain[0][0], plain[1][0]))
     (block,) = found.align_blocks(*sides, split="spaces")
     assert block.lengths.tolist() == [[2, 2, 1, 2], [2, 2, 1, 2]]
-
-
-def test_scores_and_pieces_in_memory(texts):
     sides, links = [[pair[side] for pair in _PAIRS] for side in range(2)], (texts / "a").read_text().splitlines()
     assert at.aer(links, links, source=sides[0], target=sides[1], split="unicode").aer == 0
     with pytest.raises(at.DataError, match="past the source sentence"):

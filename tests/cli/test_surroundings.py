@@ -21,14 +21,11 @@ def aligntools(*args, cwd=ROOT, **variables):
     return subprocess.run(command, env=environment, cwd=cwd, capture_output=True, check=False)
 
 
-def test_a_name_of_utf8_is_shown_as_it_is_where_the_system_is_ascii(tmp_path):
+def test_names_of_utf8_where_the_system_is_ascii(tmp_path):
     done = aligntools("align", "-i", "faça.txt".encode(), cwd=tmp_path, **ASCII)
     assert done.stderr.decode() == "error: faça.txt: cannot be opened: No such file or directory\n"
     done = aligntools("align", "--model-type", "faça".encode(), cwd=tmp_path, **ASCII)
     assert "'--model-type': 'faça' is not one of" in done.stderr.decode()
-
-
-def test_a_name_of_utf8_is_in_tables_and_json_where_the_system_is_ascii(tmp_path):
     (tmp_path / "ç.align").write_text("0-0\n")
     for option in ("-q", "--json"):
         done = aligntools("eval-aer", option, "ç.align".encode(), "ç.align".encode(), cwd=tmp_path, **ASCII)
@@ -36,7 +33,7 @@ def test_a_name_of_utf8_is_in_tables_and_json_where_the_system_is_ascii(tmp_path
         assert "ç.align" in done.stdout.decode()
 
 
-def test_names_that_are_not_utf8_are_shown_by_their_bytes(tmp_path):
+def test_names_and_bytes_that_are_not_utf8(tmp_path):
     name = os.fsencode(tmp_path) + b"/fa\xe7a.align"
     for variables in ({}, ASCII):
         done = aligntools("align", "-i", name, **variables)
@@ -45,9 +42,6 @@ def test_names_that_are_not_utf8_are_shown_by_their_bytes(tmp_path):
         file.write("0-0\n")
     done = ran("eval-aer", os.fsdecode(name), os.fsdecode(name))
     assert b"/fa\\xe7a.align" in done.stdout
-
-
-def test_bytes_in_messages():
     assert readable("fa\udcc3\udca7a \udce7 ç") == "faça \\xe7 ç"
     assert one_line("'fa\\udcc3\\udca7a' and\n\udce7\x1b") == "'faça' and \\xe7\\x1b"
 

@@ -8,30 +8,21 @@ GOLDENS = ROOT / "tests" / "data" / "symmetrize"
 FORWARD, REVERSE = GOLDENS / "forward.align", GOLDENS / "reverse.align"
 
 
-def test_default_is_grow_diag_final_and_as_atools_does_it(tmp_path):
+def test_defaults_and_orders(tmp_path):
     done = ran("symmetrize", FORWARD, REVERSE, "-o", tmp_path / "out", "-v")
     assert (tmp_path / "out").read_bytes() == (GOLDENS / "atools.grow-diag-final-and.align").read_bytes()
     assert b"12 sentence pairs" in done.stderr
     assert done.stdout == b""
-
-
-def test_symal_writes_in_its_own_order():
     done = run("symmetrize", "-c", "grow-diag", "--set", "flavor=symal", "-i", FORWARD, "-j", REVERSE)
     assert done.stdout == (GOLDENS / "symal.grow-diag.align").read_bytes()
     done = run("symmetrize", "-c", "union", "--set", "flavor=symal", FORWARD, REVERSE)
     assert done.stdout == (GOLDENS / "union.align").read_bytes()
-
-
-def test_two_dashes_read_alternate_lines():
     lines = zip(FORWARD.read_bytes().splitlines(True), REVERSE.read_bytes().splitlines(True), strict=True)
     text = b"".join(a + b for a, b in lines)
     done = run("symmetrize", "-c", "grow-diag-final", "-", "-", stdin=text)
     assert done.stdout == (GOLDENS / "atools.grow-diag-final.align").read_bytes()
     done = run("symmetrize", "-c", "union", "-", "-", stdin=b"0-0\n1-1\n2-2\n")
     assert done.stdout == b"0-0 1-1\n"
-
-
-def test_one_operand():
     text = b"a b ||| 2-1 0-0 0-0:0.5\n\n"
     assert run("symmetrize", "-c", "convert", "-", stdin=text).stdout == b"0-0 2-1\n\n"
     assert run("symmetrize", "-c", "invert", "-", stdin=text).stdout == b"0-0 1-2\n\n"
@@ -39,18 +30,24 @@ def test_one_operand():
     assert run("symmetrize", "-c", "display", "-", stdin=text).stdout == picture
 
 
-def test_f_measure(file):
+def test_measures_checks_and_sizes(file, command_inside):
     hypothesis, reference = file("a", b"0-0 1-1\n2-2\n"), file("b", b"0-0 1-2\n2-2 3-3\n")
     done = run("symmetrize", "-c", "fmeasure", hypothesis, reference)
     assert done.stdout == b"P: 0.666667\nR: 0.5\nF: 0.571429\n"
-
-
-def test_order_and_quiet(file, command_inside):
     links = file("a", b"0-1 1-0 2-0\n")
     assert command_inside("symmetrize", "-c", "convert", links, "--order", "target").stdout == b"1-0 2-0 0-1\n"
     assert command_inside("symmetrize", "-c", "convert", links).stdout == b"0-1 1-0 2-0\n"
     done = command_inside("symmetrize", "-c", "union", FORWARD, REVERSE, "--order", "source", "--set", "flavor=symal")
     assert done.stdout == (GOLDENS / "union.align").read_bytes()
+    source, target = file("s", b"a b\n\nc\n"), file("t", b"x y\r\n\nz\n")
+    check = "symmetrize", "-c", "convert", "--check", source, target
+    done = run(*check, "-", stdin=b"1-1 0-0\n\n0-0\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"0-0 1-1\n\n0-0\n", b"")
+    forward, reverse = FORWARD.read_bytes() * 2000, REVERSE.read_bytes() * 2000
+    done = run("symmetrize", "-c", "grow-diag", file("f", forward), file("r", reverse))
+    assert done.stdout == (GOLDENS / "atools.grow-diag.align").read_bytes() * 2000
+    done = run("symmetrize", "-c", "grow-diag", "-", file("r", reverse), stdin=forward)
+    assert done.stdout == (GOLDENS / "atools.grow-diag.align").read_bytes() * 2000
 
 
 def test_giza_files_of_two_runs(file):
@@ -65,13 +62,6 @@ def test_giza_files_of_two_runs(file):
     assert run("symmetrize", "-q", "-c", "union", "--format", "giza", *files).stderr == b""
 
 
-def test_links_are_checked_against_texts(file):
-    source, target = file("s", b"a b\n\nc\n"), file("t", b"x y\r\n\nz\n")
-    check = "symmetrize", "-c", "convert", "--check", source, target
-    done = run(*check, "-", stdin=b"1-1 0-0\n\n0-0\n")
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"0-0 1-1\n\n0-0\n", b"")
-
-
 def test_wrong_command_lines(command_inside):
     for arguments, message in (
         (("-c", "union", FORWARD), "union takes two alignment files, A and B; 1 given"),
@@ -84,14 +74,6 @@ def test_wrong_command_lines(command_inside):
         (("-c", "convert", "-", "--check", "-", FORWARD), "must be files where an alignment is standard input"),
     ):
         fails(command_inside("symmetrize", *arguments), message, status=2)
-
-
-def test_small_and_large_inputs_are_treated_alike(file):
-    forward, reverse = FORWARD.read_bytes() * 2000, REVERSE.read_bytes() * 2000
-    done = run("symmetrize", "-c", "grow-diag", file("f", forward), file("r", reverse))
-    assert done.stdout == (GOLDENS / "atools.grow-diag.align").read_bytes() * 2000
-    done = run("symmetrize", "-c", "grow-diag", "-", file("r", reverse), stdin=forward)
-    assert done.stdout == (GOLDENS / "atools.grow-diag.align").read_bytes() * 2000
 
 
 def test_a_live_pipe_is_answered_line_by_line():

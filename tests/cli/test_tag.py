@@ -4,7 +4,7 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests import models
@@ -16,15 +16,12 @@ def model():
     return models.model("tagger")
 
 
-def test_text_in_words_and_tags_out(model, samples):
+def test_lines_of_words_and_tags(model, samples, tmp_path):
     done = ran("tag", "-m", model, samples / "en.txt")
     text = (samples / "en.txt").read_text()
     tokens = [[token.rsplit("_", 1) for token in line.split(" ")] for line in done.stdout.decode().splitlines()]
     assert [[word for word, _ in line] for line in tokens] == [line.split() for line in text.splitlines()]
     assert all(tag.isupper() for line in tokens for _, tag in line)
-
-
-def test_no_line_is_lost(model):
     words = [b"a" * 50, b"", b"\xff\xfe", "日本".encode(), b" ", b"the  dog\tbarks"]
     done = run("tag", "-m", model, "-", stdin=b"\n".join(words) + b"\n")
     lines = done.stdout.split(b"\n")[:-1]
@@ -32,6 +29,14 @@ def test_no_line_is_lost(model):
     assert lines[2].startswith(b"\xff\xfe_")
     long = b"dog " * 6000
     assert run("tag", "--viterbi", "-m", model, stdin=long).stdout.count(b"_") == 6000
+    text = samples / "en.txt"
+    conll = run("tag", "-m", model, "--to", "conll", text).stdout
+    again = run("tag", "-m", model, "--to", "tagged", stdin=conll)
+    assert again.stdout == run("tag", "-m", model, text).stdout
+    slashes = run("tag", "-m", model, "--separator", "/", text).stdout
+    assert slashes == again.stdout.replace(b"_", b"/")
+    (tmp_path / "cut").write_bytes(model.read_bytes()[:5000])
+    fails(run("tag", "-m", tmp_path / "cut", samples / "en.txt"), "cut: is damaged")
 
 
 def test_conll_keeps_everything_but_the_tags(model, samples):
@@ -52,20 +57,6 @@ def test_conll_keeps_everything_but_the_tags(model, samples):
     ]
 
 
-def test_from_text_to_conll_and_back(model, samples):
-    text = samples / "en.txt"
-    conll = run("tag", "-m", model, "--to", "conll", text).stdout
-    again = run("tag", "-m", model, "--to", "tagged", stdin=conll)
-    assert again.stdout == run("tag", "-m", model, text).stdout
-    slashes = run("tag", "-m", model, "--separator", "/", text).stdout
-    assert slashes == again.stdout.replace(b"_", b"/")
-
-
-def test_what_is_no_tagger(model, samples, tmp_path):
-    (tmp_path / "cut").write_bytes(model.read_bytes()[:5000])
-    fails(run("tag", "-m", tmp_path / "cut", samples / "en.txt"), "cut: is damaged")
-
-
 def test_accents_of_their_own_are_those_of_the_model(tmp_path):
     """Text in NFD, a tagger of text in NFC: tagged as in NFC, written as it came, and said once."""
     (tmp_path / "train").write_text("l'_DET été_NOUN brûle_VERB\nil_PRON été_AUX là_ADV\n" * 3)
@@ -80,8 +71,6 @@ def test_accents_of_their_own_are_those_of_the_model(tmp_path):
 
 
 def test_raw_text_is_tokenized_and_comes_back(model, samples, tmp_path):
-    pytest.importorskip("sacremoses")
-    pytest.importorskip("sentencex")
     text = b"\xef\xbb\xbfThe bus  leaves. My sister\tbought a\r\nred bicycle!\n\n (The soup is hot.) \n"
     (tmp_path / "raw.txt").write_bytes(text)
     tagged = run("tag", "-m", model, "--tokenize", "--language", "en", tmp_path / "raw.txt", "-o", tmp_path / "tagged")
@@ -98,35 +87,26 @@ def test_raw_text_is_tokenized_and_comes_back(model, samples, tmp_path):
     assert run("conll", "-", "--to", "raw", stdin=parsed).stdout == text
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20)
 @given(st.text(st.sampled_from("ab.,!|\\\"'é\u00a0\ufeff\x1c \t\r\n«»1-2") | st.characters(codec="utf-8")))
 @example("")
 @example('\ufeff Mr. A\'s "b".\n\n \tC|d\\s é!  ')
 def test_any_raw_text_comes_back(model, text):
-    pytest.importorskip("sacremoses")
-    pytest.importorskip("sentencex")
     for sentences in ("split", "lines"):
         done = ran("tag", "-q", "-m", model, "--tokenize", "--sentences", sentences, stdin=text.encode())
         assert run("conll", "--to", "raw", stdin=done.stdout).stdout == text.encode()
 
 
-def test_raw_text_by_icu(model):
+def test_raw_text_by_icu_and_by_lines(model, monkeypatch):
     pytest.importorskip("icu4py")
     text = b"A bus-stop. A dog\n\nbarks.\n"
     done = run("tag", "-m", model, "--tokenize", "--set", "tokenizer=icu", "--sentences", "lines", stdin=text)
     assert run("conll", stdin=done.stdout).stdout == b"A bus - stop . A dog\n\nbarks .\n"
     assert run("conll", "--to", "raw", stdin=done.stdout).stdout == text
-
-
-def test_lines_of_raw_text_can_be_its_sentences(model):
-    pytest.importorskip("sacremoses")
     text = b"A bus. A dog\n\nbarks.\n"
     done = run("tag", "-m", model, "--tokenize", "--sentences", "lines", stdin=text)
     assert run("conll", stdin=done.stdout).stdout == b"A bus . A dog\n\nbarks .\n"
     assert run("conll", "--to", "raw", stdin=done.stdout).stdout == text
-
-
-def test_the_missing_tokenizer_is_named(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "sacremoses", None)
     fails(run("tag", "-m", model, "--tokenize"), "pip install 'aligntools[tokenize]'", status=2)
 

@@ -79,15 +79,12 @@ def test_samples_go_by_the_seed(models):
     assert drawn(1) != drawn(2)
 
 
-def test_a_sentence_that_relative_frequencies_cannot_make(models, tmp_path):
+def test_sentences_that_cannot_be_and_surface_tokens(models, tmp_path, samples):
     done = ran("tag", "-m", models / "relative", "--scores", tmp_path / "s", "--n-best", 2, stdin=TEXT)
     assert (tmp_path / "s").read_text().splitlines()[3] == "-inf"
     assert 3 not in {number for number, _, _ in lists(done.stdout)}
     assert b"perplexity inf" in done.stderr
     assert len(run("tag", "-q", "-m", models / "relative", stdin=TEXT).stdout.splitlines()) == 4
-
-
-def test_surface_tokens(samples, tmp_path):
     ran("train-hmm", "-q", "--tagged", samples / "en.conllu", "--tokens", "surface", "--latent", 1, "-o",
                tmp_path / "m")  # fmt: skip
     flags = ("--split-tokens", "--scores", tmp_path / "s", "--posteriors", tmp_path / "p")

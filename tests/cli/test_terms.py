@@ -40,7 +40,7 @@ def test_tmx_becomes_a_glossary(table):
     assert f"{len(found)} terms of 48 sentence pairs\n".encode() in table.stderr
 
 
-def test_known_terms_are_left_out_and_checked(table, tmp_path):
+def test_known_terms_and_glossaries(table, tmp_path, monkeypatch):
     places = tmp_path / "places.tsv"
     found = done(run("terms", *RAW, "--known", GLOSSARY, "--inconsistent", places))
     known = {line.split("\t")[0] for line in GLOSSARY.read_text(encoding="utf-8").splitlines()}
@@ -50,9 +50,6 @@ def test_known_terms_are_left_out_and_checked(table, tmp_path):
         *([str(line), "dampfdüse", "steam wand", "steam nozzle"] for line in range(23, 27)),
     ]
     assert b"known terms translated otherwise: 4 times, in 4 sentence pairs\n" in found.stderr
-
-
-def test_a_glossary_needs_the_tokenizer_that_is_asked_for_alone(monkeypatch):
     monkeypatch.setitem(sys.modules, "icu4py.breakers", None)
     done(run("terms", *RAW, "--known", GLOSSARY))
 

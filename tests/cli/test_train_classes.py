@@ -39,11 +39,14 @@ def test_files_are_as_mkcls_writes_them(corpus):
     assert {word: int(k) + 1 for word, k, _ in counts} == {word: int(k) for word, k in rows(corpus / "c")}
 
 
-def test_rare_words_share_a_class(corpus):
+def test_rare_words_and_taggers(corpus, tmp_path):
     done = run("train-classes", "-", "-n", "3", "--min-count", "2", "-q", cwd=corpus, stdin=TEXT.encode())
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"$\t1\n" in done.stdout
     assert done.stdout.count(b"\t1\n") == 1
+    ran("train-classes", "-q", SAMPLES / "de-en.en", "-n", "8", "-o", "c", cwd=tmp_path)
+    tagger = "train-tagger", "-q", "--tagged", SAMPLES / "en.conllu", "--latent", "1", "--classes", "c", "-o", "t"
+    ran(*tagger, cwd=tmp_path)
 
 
 def test_threads_do_not_show_and_seeds_do():
@@ -71,9 +74,3 @@ def test_classes_of_both_sides(corpus):
     (corpus / "links").write_text("1-1 2-2 3-3\n\n1-1\n1-1\n1-1 4-4\n")
     again = "train-classes", "en", "-t", "de", "-a", "links", "-n", "4", "--target-output", "x", "-q"
     ran(*again, "--index-base", "1", cwd=corpus)
-
-
-def test_a_tagger_reads_the_classes(tmp_path):
-    ran("train-classes", "-q", SAMPLES / "de-en.en", "-n", "8", "-o", "c", cwd=tmp_path)
-    tagger = "train-tagger", "-q", "--tagged", SAMPLES / "en.conllu", "--latent", "1", "--classes", "c", "-o", "t"
-    ran(*tagger, cwd=tmp_path)

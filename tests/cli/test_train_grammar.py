@@ -25,12 +25,18 @@ def trees(data):
     return [tree for _, tree in parse_trees(data.decode().splitlines(), "output")]
 
 
-def test_the_log_has_every_iteration_and_em_does_not_get_worse(model):
+def test_logs_and_gold_trees(model, samples, tmp_path):
     steps = [json.loads(line) for line in (model.parent / "log").read_text().splitlines()]
     values = [step["objective"] for step in steps if step["stage"] == "split"]
     assert len(values) == 4
     assert values == sorted(values)
     ran("view", "--log", model.parent / "log")
+    gold = trees((samples / "en.mrg").read_bytes())
+    text = "".join(" ".join(tree.words()) + "\n" for tree in gold).encode()
+    for how in ("viterbi", "max-rule"):
+        parsed = run("parse", "-q", "-m", model, "--decode", how, "--pruning", "1e-6", stdin=text).stdout
+        (tmp_path / how).write_bytes(parsed)
+        assert at.score_brackets(samples / "en.mrg", tmp_path / how).f1 > 0.85
 
 
 def test_members_parse_together(model, samples, tmp_path):
@@ -123,15 +129,6 @@ def test_tags_of_the_text_are_kept(model, samples):
     assert b"words have tags that the grammar has never seen (" in universal.stderr
     assert b"(DET The)" in universal.stdout
     assert b"(DET" not in run("parse", "-m", model, samples / "en.tagged", "--no-keep-tags").stdout
-
-
-def test_what_it_learned_by_is_found_again(model, samples, tmp_path):
-    gold = trees((samples / "en.mrg").read_bytes())
-    text = "".join(" ".join(tree.words()) + "\n" for tree in gold).encode()
-    for how in ("viterbi", "max-rule"):
-        parsed = run("parse", "-q", "-m", model, "--decode", how, "--pruning", "1e-6", stdin=text).stdout
-        (tmp_path / how).write_bytes(parsed)
-        assert at.score_brackets(samples / "en.mrg", tmp_path / how).f1 > 0.85
 
 
 def test_functions_are_learned_if_asked_for(tmp_path):

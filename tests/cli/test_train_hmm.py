@@ -85,15 +85,21 @@ def test_the_same_bytes_for_any_number_of_threads(samples, folder, kind):
     assert written[0] == written[1] == written[2]
 
 
-def test_a_tagger_learns_its_tags(samples, folder):
+def test_taggers_that_are_taught(samples, folder):
     done = ran("train-hmm", "--tagged", samples / "en.conllu", "--column", "xpos", "--latent", 2, "-o", folder / "sup")
     assert b"768 words" in done.stderr
     (folder / "out.conllu").write_bytes(run("tag", "-m", folder / "sup", samples / "en.conllu").stdout)
     figures = run("eval-tags", "--column", "xpos", "--json", samples / "en.conllu", folder / "out.conllu").stdout
     assert json.loads(figures)["results"][0]["accuracy"] > 0.97
+    (folder / "short").write_bytes(b"a\n\nb\na\n")
+    ran("train-hmm", "-q", "--text", folder / "short", "--states", 1, "-o", folder / "one")
+    assert run("tag", "-m", folder / "one", folder / "short").stdout == b"a_0\n\nb_0\na_0\n"
+    (folder / "tagged").write_bytes(b"a_X\n\nb_X\na_X\n")
+    ran("train-hmm", "-q", "--tagged", folder / "tagged", "-o", folder / "one")
+    assert run("tag", "--decode", "viterbi", "-m", folder / "one", folder / "short").stdout == b"a_X\n\nb_X\na_X\n"
 
 
-def test_an_alignment_hmm_is_for_align(samples, folder):
+def test_taggers_and_aligners_are_not_for_each_other(samples, folder):
     text = ("-s", samples / "de-en.de", "-t", samples / "de-en.en")
     done = run("train-hmm", *text, "-o", folder / "de-en.hmm")
     assert (done.returncode, done.stdout) == (0, b""), done.stderr
@@ -105,28 +111,13 @@ def test_an_alignment_hmm_is_for_align(samples, folder):
         same = (folder / "other.hmm").read_bytes() == (folder / "de-en.hmm").read_bytes()
         assert same == ("-i" in flags)
     fails(run("tag", "-m", folder / "de-en.hmm", samples / "en.txt"), "alignment", "aligntools align -m")
-
-
-def test_reconstruction_of_alignments(samples, folder):
     text = ("-s", samples / "de-en.de", "-t", samples / "de-en.en")
     ran("train-hmm", "-q", *text, "--estimator", "mre", "--set", "mre_iterations=2", "-o", folder / "de-en.mre")
     applied = run("align", "-q", "-m", folder / "de-en.mre", *text).stdout
     assert applied == run("mre-align", "-q", *text, "--set", "mre_iterations=2").stdout
-
-
-def test_a_tagger_is_not_for_align(samples, folder):
     run("train-hmm", "-q", "--text", samples / "en.txt", "--states", 2, "--iterations", 1, "-o", folder / "tags")
     done = run("align", "-m", folder / "tags", "-s", samples / "de-en.de", "-t", samples / "de-en.en")
     fails(done, "tagger", "aligntools tag -m")
-
-
-def test_a_single_state_and_sentences_of_one_word(folder):
-    (folder / "short").write_bytes(b"a\n\nb\na\n")
-    ran("train-hmm", "-q", "--text", folder / "short", "--states", 1, "-o", folder / "one")
-    assert run("tag", "-m", folder / "one", folder / "short").stdout == b"a_0\n\nb_0\na_0\n"
-    (folder / "tagged").write_bytes(b"a_X\n\nb_X\na_X\n")
-    ran("train-hmm", "-q", "--tagged", folder / "tagged", "-o", folder / "one")
-    assert run("tag", "--decode", "viterbi", "-m", folder / "one", folder / "short").stdout == b"a_X\n\nb_X\na_X\n"
 
 
 def test_each_option_shows(samples, folder):

@@ -86,14 +86,11 @@ def test_the_same_from_a_pipe_in_little_memory_and_as_binary(command_inside, tmp
         assert float(one) == pytest.approx(float(other), rel=1e-5)
 
 
-def test_pruning_and_notices(command_inside, file):
+def test_notices_figures_and_symbols(command_inside, file, tmp_path):
     done = command_inside("train-lm", "-n", 3, "--prune", "0,0,1", file("t", b"a b c\na b c\n\nc b a\n"))
     assert b"ngram 3=3\n" in done.stdout  # <s> a b, a b c, b c </s>
     assert b"3 sentences (1 blank lines skipped), 9 words, 3 different" in done.stderr
     assert b"note: 1-grams: none has an adjusted count of 1; discounts 0.5, 1, 1.5 are used" in done.stderr
-
-
-def test_figures_on_standard_error(command_inside, tmp_path):
     text, model = SAMPLES / "de-en.en", tmp_path / "m"
     assert command_inside("train-lm", "-q", "-n", 2, text, "-o", model).stderr == b""
     assert b"discounts of order 2" not in command_inside("train-lm", "-n", 2, text, "-o", model).stderr
@@ -101,9 +98,6 @@ def test_figures_on_standard_error(command_inside, tmp_path):
     assert fails(command_inside("train-lm", "--format", "binary", text), "needs a file", status=2)
     assert b"by the order" in command_inside("eval-lm", "-v", "-m", model, text).stdout
     assert b"by the order" not in command_inside("eval-lm", "-m", model, text).stdout
-
-
-def test_symbols_and_lower_case(command_inside, file):
     text = file("t", b"A <s> a\n")
     assert fails(command_inside("train-lm", text), "t:1: the word <s>", "--skip-symbols")
     done = command_inside("train-lm", "-n", 1, "--lowercase", "--skip-symbols", text)

@@ -20,7 +20,7 @@ def rows(data):
     return [line.split(b"\t") for line in data.splitlines() if line[:1].isdigit()]
 
 
-def test_trees_of_a_text_without_any(model, samples, tmp_path):
+def test_trees_of_text_and_of_treebanks(model, samples, tmp_path):
     done = ran("parse", "-m", model, samples / "en.tagged")
     assert done.stderr == b""
     found = rows(done.stdout)
@@ -30,9 +30,6 @@ def test_trees_of_a_text_without_any(model, samples, tmp_path):
     assert sum(row[6] == b"0" for row in found) == len(lines)
     assert run("train-parser", "-q", "--unsupervised", samples / "en.tagged", "-o", tmp_path / "m", "--separator", "_",
                "--threads", "1").stderr == b""  # fmt: skip
-
-
-def test_the_trees_of_the_input_are_not_read(model, samples, tmp_path):
     bare = tmp_path / "bare.conllu"
     lines = (samples / "en.conllu").read_text().split("\n")
     bare.write_text("\n".join("\t".join([*f[:6], "_", "_", "_", "_"]) if len(f := x.split("\t")) == 10 else x
@@ -41,31 +38,22 @@ def test_the_trees_of_the_input_are_not_read(model, samples, tmp_path):
     assert (tmp_path / "m").read_bytes() == model.read_bytes()
 
 
-def test_the_log_has_every_iteration(model):
+def test_logs_checkpoints_options_and_views(model, samples, tmp_path):
     steps = [json.loads(line) for line in (model.parent / "log").read_text().splitlines()]
     assert [step["step"] for step in steps] == list(range(len(steps)))
     values = [step["objective"] for step in steps]
     assert values == sorted(values)
     ran("view", "--log", model.parent / "log")
-
-
-def test_a_checkpoint_of_a_finished_training(model, samples, tmp_path):
     how = ("--unsupervised", samples / "en.conllu", "--checkpoint", model.parent / "state")
     ran("train-parser", "-q", *how, "-o", tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == model.read_bytes()
     fails(run("train-parser", *how, "-o", tmp_path / "x", "--prior", "2"), "other text or options")
-
-
-def test_options_change_the_model(model, samples, tmp_path):
     for options in (("--estimator", "vb"), ("--prior", "0.5"), ("--punct", "keep"), ("--set", "decay=2"),
                     ("--max-length", "6"), ("--set", "min_length=3"), ("--map", "upos"), ("--column", "xpos"),
                     ("--iterations", "2"), ("--set", "tolerance=0.1")):  # fmt: skip
         done = run("train-parser", "-q", "--unsupervised", samples / "en.conllu", "-o", tmp_path / "m", *options)
         assert done.returncode == 0, (options, done.stderr)
         assert (tmp_path / "m").read_bytes() != model.read_bytes()
-
-
-def test_other_uses_of_the_model(model):
     shown = ran("view", "-m", model)
     assert b"learned without trees" in shown.stdout
     assert b"VERB" in shown.stdout

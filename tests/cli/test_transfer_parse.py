@@ -270,15 +270,12 @@ def test_tags_of_another_set(transfer, folder, file, samples, tmp_path):
     fails(transfer(target=bare), "bare:1: ", "never seen (_); _ is no tag; tag the text first")
 
 
-def test_options_that_contradict(transfer, folder):
+def test_options_that_contradict_and_verbosity(transfer, folder):
     fails(transfer("--method", "direct"), "-s does not go with --method direct", status=2)
     fails(transfer(target=None), "needs -t", status=2)
     fails(transfer("--method", "projected", "--unlabeled", folder / "de"), "--unlabeled", status=2)
     fails(transfer("--set", "min_length=9", "--max-length", 8), "nothing is left", status=2)
     fails(transfer(source="-", target="-"), "standard input", status=2)
-
-
-def test_quiet_and_verbose(transfer):
     counts = {flags: len(transfer(*flags).stderr.splitlines()) for flags in ((), ("-v",), ("-q",), ("-q", "-v"))}
     assert counts["-v",] > counts[()] > 0
     assert counts["-q",] == counts["-q", "-v"] == 0

@@ -81,15 +81,12 @@ def write_weights(path, **weights):
     return path
 
 
-def test_a_line_out_for_each_line_in(folder):
+def test_lines_and_weights(folder, translate, tmp_path):
     done = ran("translate", "--grammar", folder / "grammar", "--lm", folder / "lm", stdin=TEXT)
     assert done.stdout.decode().split("\n") == [*OUT, ""]
     assert b"no weights given (-w)" in done.stderr
     again = run("translate", "-q", "--grammar", folder / "grammar", "--lm", folder / "lm", folder / "text")
     assert (again.stdout, again.stderr) == (done.stdout, b"")
-
-
-def test_weights_change_the_translation(translate, tmp_path):
     plain = translate("-w", write_weights(tmp_path / "w"))
     assert plain.stdout.decode().splitlines() == OUT
     assert plain.stderr == b""
@@ -142,15 +139,12 @@ def test_hypergraphs_are_written_beside(translate, tmp_path):
     assert any(edge["target"] == ["zwölf"] for node in forests[3]["nodes"] for edge in node["edges"])
 
 
-def test_what_workers_do_not_do(translate, folder, tmp_path):
+def test_what_workers_tags_and_odd_sentences_do(translate, folder, tmp_path, command_inside):
     fails(translate("--unbuffered", "--workers", 2), "--unbuffered answers each line in this process", status=2)
     fails(translate("--workers", 2, "--cluster", "tcp://nowhere:1"), "a cluster has its own", status=2)
     weights = write_weights(tmp_path / "w")
     fails(translate("-w", weights, "--cluster", folder / "none"), "none: is not there; `dask scheduler")
     fails(translate("--workers", 2, "--tmpdir", folder / "none"), "is not a directory", status=2)
-
-
-def test_odd_sentences(folder, command_inside, tmp_path):
     rows = [b"das haus " * 100, b"xx " * 200, b"\xff\xfe das", b" \t ", b"das\tkleine  haus", b"haus " * 1500]
     (tmp_path / "odd").write_bytes(b"\n".join(rows) + b"\n")
     options = ["translate", "-q", "--grammar", folder / "grammar", "--lm", folder / "lm", "--pop-limit", 5]
@@ -159,9 +153,6 @@ def test_odd_sentences(folder, command_inside, tmp_path):
     assert [len(line.split()) for line in lines] == [200, 200, 2, 0, 3, 1500]
     assert lines[1] == b" ".join([b"xx"] * 200)
     assert lines[2].startswith(b"\xff\xfe ")
-
-
-def test_without_a_language_model(folder, command_inside, tmp_path):
     options = ["translate", "--grammar", folder / "grammar", "--no-lm", folder / "text", "--n-best", 2]
     done = command_inside(*options, "-w", write_weights(tmp_path / "w", lm=100))
     assert b"lm=" not in done.stdout
@@ -247,13 +238,20 @@ def plf_of(line):
     return f"({arcs})\n"
 
 
-def test_lattices_are_translated_whole_one_line_each(lattices, folder, translate):
+def test_lattices_and_confusion_networks(lattices, folder, translate, tmp_path):
     done = lattices(f"{LATTICE}\n()\n\n((('zwölf',1,1),),)\n")
     assert done.stdout.decode().splitlines() == ["the house", "", "", "zwölf"]
     as_text = "".join(plf_of(line) for line in TEXT.decode().splitlines())
     done = lattices(as_text)
     assert done.stdout.decode().splitlines() == OUT
     assert lattices(as_text, "--workers", 1).stdout == done.stdout
+    done = lattices("das 0.4 den 0.6\n*EPS* 0.9 klein 0.1\nhaus 1\n\n\nhaus 1\n", "--input", "cn")
+    assert done.stdout.decode().splitlines() == ["the house", "", "house"]
+    fails(lattices("das 0.4\nhaus\n", "--input", "cn"), "x.plf:2: 1 fields are not words with 1 score each")
+    fails(lattices(LATTICE, "--derivations", tmp_path / "d"), "--derivations is for sentences", status=2)
+    fails(lattices(LATTICE, "--unbuffered"), "--unbuffered is for sentences", status=2)
+    fails(translate("--set", "arc_weights=1"), "--set arc_weights is for lattices", status=2)
+    fails(lattices("das haus\n"), "x.plf:1: ", "where '(' was expected", "a line of PLF is")
 
 
 def test_arcs_have_features_and_weights(lattices, tmp_path):
@@ -281,19 +279,6 @@ def test_weights_of_arcs_may_stand_in_the_weights_file(folder, command_inside, t
         assert done.stdout.decode().strip() == out, done.stderr
     plain = ["--grammar", folder / "grammar", "--lm", folder / "lm", "-w", tmp_path / "w", folder / "text"]
     assert command_inside("translate", *plain).stdout.decode().splitlines() == OUT
-
-
-def test_confusion_networks(lattices):
-    done = lattices("das 0.4 den 0.6\n*EPS* 0.9 klein 0.1\nhaus 1\n\n\nhaus 1\n", "--input", "cn")
-    assert done.stdout.decode().splitlines() == ["the house", "", "house"]
-    fails(lattices("das 0.4\nhaus\n", "--input", "cn"), "x.plf:2: 1 fields are not words with 1 score each")
-
-
-def test_what_lattices_do_not_have(lattices, translate, tmp_path):
-    fails(lattices(LATTICE, "--derivations", tmp_path / "d"), "--derivations is for sentences", status=2)
-    fails(lattices(LATTICE, "--unbuffered"), "--unbuffered is for sentences", status=2)
-    fails(translate("--set", "arc_weights=1"), "--set arc_weights is for lattices", status=2)
-    fails(lattices("das haus\n"), "x.plf:1: ", "where '(' was expected", "a line of PLF is")
 
 
 def test_a_python_translator_takes_lattices(folder, tmp_path):

@@ -139,7 +139,7 @@ def test_traces_are_what_the_treebank_says(file, tmp_path):
     assert carried == b"( (S (UH a) (NP (DT b) (NN c))))\n"
 
 
-def test_sentences_without_words_and_numbers_of_trees(file, model):
+def test_numbers_of_trees_and_functions(file, model, tmp_path):
     text = b"\nThe dog sleeps .\n\nThe dog sleeps .\n"
     parsed = file("parsed", done("parse", "-q", "-m", model, stdin=text).stdout)
     both = done("eval-brackets", parsed, parsed, "--bootstrap", 0)
@@ -150,9 +150,6 @@ def test_sentences_without_words_and_numbers_of_trees(file, model):
     assert b"nsent:2" in found.stdout
     assert b"4 trees, but the gold" in found.stderr
     assert b"has 2; those without words are left out" in found.stderr
-
-
-def test_functions_are_compared_without_indices(file, tmp_path):
     gold = file("gold", b"( (S (NP-SBJ-1 (DT The) (NN gate)) (VP (VBD was) (PP-TMP=2 (IN at) (NP (NN noon))))))\n")
     other = file("other", b"( (S (NP-SBJ (DT The) (NN gate)) (VP (VBD was) (PP-TMP (IN at) (NP (NN noon))))))\n")
     done("train-grammar", "-q", "--functions", "--treebank", gold, "-o", tmp_path / "m")

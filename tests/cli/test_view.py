@@ -17,10 +17,17 @@ def few(file):
     return file("a", b"0-0 1-1\n0-0:0.5 1-2:0.25\n\n").parent
 
 
-def test_pairs_are_shown_with_links_as_text(few):
+def test_pairs_by_links_gold_and_number(few):
     done = ran("view", "-s", "de", "-t", "en", "-a", "a", "--gold", "gold", cwd=few)
     assert "\n  Zug  · ■ · · · · ·\n" in done.stdout.decode()
     assert b"\x1b" not in done.stdout
+    (few / "naacl").write_bytes(b"1 1 1 S\n2 2 3 P\n")
+    ran("view", "-s", "de", "-t", "en", "--gold", "naacl", "--gold-format", "naacl", "--form", "matrix", cwd=few)
+    (few / "tags").write_bytes(b"a_A b_B c_C d_D e_E f_F g_G h_H\n" * 3)
+    text = ["-s", "de", "-t", "en", "-a", "a", "--gold", "gold"]
+    assert run("view", *text, "-i", "2", "-q", cwd=few).stdout == run("view", *text, "--pair", "2", cwd=few).stdout
+    ran("view", *text, "--source-tags", "tags", "-o", "page.html", cwd=few)
+    assert "By source tag" in (few / "page.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -34,11 +41,6 @@ def test_a_page_of_several_systems(few, text):
         assert "<title>Two &amp; more</title>" in (few / "page.html").read_text()
 
 
-def test_gold_of_another_form(few):
-    (few / "naacl").write_bytes(b"1 1 1 S\n2 2 3 P\n")
-    ran("view", "-s", "de", "-t", "en", "--gold", "naacl", "--gold-format", "naacl", "--form", "matrix", cwd=few)
-
-
 def test_the_picture_in_the_readme_is_what_its_commands_make(trained, tmp_path):
     text = ("-s", DE, "-t", EN)
     ran("align", "-q", "-m", trained / "model", *text, "--link-probabilities", "-o", tmp_path / "a")
@@ -46,14 +48,6 @@ def test_the_picture_in_the_readme_is_what_its_commands_make(trained, tmp_path):
     assert (tmp_path / "pair8.svg").read_bytes() == (ROOT / "docs" / "images" / "pair8.svg").read_bytes()
     again = run("view", *text, "-i", "8", "-a", tmp_path / "a", "--gold", GOLD, "--svg", "-", "--form", "matrix")
     assert again.stdout == (tmp_path / "pair8.svg").read_bytes()
-
-
-def test_a_pair_by_number_and_tags(few):
-    (few / "tags").write_bytes(b"a_A b_B c_C d_D e_E f_F g_G h_H\n" * 3)
-    text = ["-s", "de", "-t", "en", "-a", "a", "--gold", "gold"]
-    assert run("view", *text, "-i", "2", "-q", cwd=few).stdout == run("view", *text, "--pair", "2", cwd=few).stdout
-    ran("view", *text, "--source-tags", "tags", "-o", "page.html", cwd=few)
-    assert "By source tag" in (few / "page.html").read_text()
 
 
 def test_colors_and_a_pager_in_a_terminal(few):

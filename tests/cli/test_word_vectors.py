@@ -68,29 +68,24 @@ def test_words_are_known_beforehand(text, vectors, command, tmp_path):
     assert (about["missing"], about["belief"]) == ([1, 1], 1.0)
 
 
-def test_a_model_knows_them_without_the_files(text, vectors, tmp_path):
+def test_models_and_python(text, vectors, tmp_path, trained):
     done = run("align", *text, *vectors, "--save-model", tmp_path / "model")
     for path in vectors[1:]:
         path.unlink()
     assert run("align", "-q", *text, "-m", tmp_path / "model").stdout == done.stdout
     assert b"vectors of words" in run("view", "--model", tmp_path / "model").stdout
-
-
-def test_in_python(text, vectors):
     paths, names = [str(path) for path in text[1::2]], [str(path) for path in vectors[1:]]
     out = run("align", "-q", *text, *vectors).stdout.decode().splitlines()
     assert [str(a) for a in at.align(*paths, vectors=names)] == out
     assert [str(a) for a in at.align(*paths, vectors=vectors[1:])] == out  # paths
+    assert fails(run("align", *text, "-m", trained / "model", *vectors), "--vectors is for training", status=2)
 
 
-def test_vectors_of_different_spaces_change_nothing(text, vectors, file):
+def test_vectors_that_change_nothing(text, vectors, file):
     other = file("other.vec", lines_of([name[::-1] for name in NAMES], lambda v: v[::-1]))
     done = run("align", *text, *vectors[:2], other)
     assert b"weight 0 %" in done.stderr
     assert done.stdout == run("align", *text).stdout
-
-
-def test_vectors_of_other_words_are_warned_of(text, vectors, file):
     other = file("other.vec", lines_of(["x", "y"]))
     done = run("align", "--fast", *text, *vectors[:2], other)
     assert (
@@ -136,10 +131,6 @@ def test_what_cannot_be_used_is_one_line(text, vectors, file, monkeypatch):
         at.align("a b", "a b", vectors="one.vec")
     monkeypatch.setattr(word_encoder, "MODULE", "nothing_of_this_name")
     assert fails(run("align", *text, "--word-encoder"), "pip install 'aligntools[use]'", status=2)
-
-
-def test_what_a_model_has_settled(text, vectors, trained):
-    assert fails(run("align", *text, "-m", trained / "model", *vectors), "--vectors is for training", status=2)
 
 
 @brought

@@ -141,11 +141,21 @@ def text(seed=1, sentences=400):
     return lines
 
 
-def test_planted_classes_are_found():
+def test_planted_classes_and_texts_without_words():
     lines = text()
     found = word_classes(*arrays(lines), 61, 5, restarts=8)
     assert found[0] == 0
     assert {tuple(sorted(set(found[1 + k :: 5].tolist()))) for k in range(5)} == {(c,) for c in range(1, 6)}
+    pairs = count_text(*arrays(text()), 61)
+    free = free_moves(pairs, ClassSettings(number=6))
+    ranges = free.ranges.copy()
+    ranges[1:31], ranges[31:] = (1, 4), (4, 7)
+    found = cluster(pairs, ClassSettings(number=6), moves=Moves(free.order, ranges))
+    assert set(found.classes[1:31].tolist()) == {1, 2, 3}
+    assert set(found.classes[31:].tolist()) == {4, 5, 6}
+    found = cluster(count_text(np.zeros(0, np.int32), np.zeros(1, np.int64), 3))
+    assert found.classes.tolist() == [0, 0, 0]
+    assert found.perplexity == 1.0
 
 
 def test_many_classes_have_lists_and_end_as_good(monkeypatch):
@@ -171,19 +181,3 @@ def test_threads_do_not_show_and_restarts_keep_the_best():
     once = cluster(pairs, ClassSettings(number=7, iterations=3))
     assert here.objective >= once.objective
     assert np.array_equal(cluster(pairs, ClassSettings(number=7, iterations=3)).classes, once.classes)
-
-
-def test_words_that_may_not_share_classes_do_not():
-    pairs = count_text(*arrays(text()), 61)
-    free = free_moves(pairs, ClassSettings(number=6))
-    ranges = free.ranges.copy()
-    ranges[1:31], ranges[31:] = (1, 4), (4, 7)
-    found = cluster(pairs, ClassSettings(number=6), moves=Moves(free.order, ranges))
-    assert set(found.classes[1:31].tolist()) == {1, 2, 3}
-    assert set(found.classes[31:].tolist()) == {4, 5, 6}
-
-
-def test_a_text_without_words_has_no_classes():
-    found = cluster(count_text(np.zeros(0, np.int32), np.zeros(1, np.int64), 3))
-    assert found.classes.tolist() == [0, 0, 0]
-    assert found.perplexity == 1.0

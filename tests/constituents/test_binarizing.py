@@ -47,24 +47,18 @@ def test_what_stands_around_a_repeated_label_in_a_chain_is_left_out(given_tree):
     assert without_repeats(found) == found
 
 
-def test_labels_say_what_klein_and_manning_condition_on():
+def test_labels_and_sizes_of_trees():
     flat = tree("(S (A a) (B b) (NP (C c)) (D d))")
     assert str(binarize(flat, None, 1)) == "(S (A a) (@S|A (B b) (@S|A-B (NP (C c)) (D d))))"
     assert str(binarize(flat, 1, 1)) == "(S (A a) (@S|A (B b) (@S|B (NP (C c)) (D d))))"
     assert str(binarize(flat, 0, 2)) == "(S (A a) (@S (B b) (@S (NP^S (C c)) (D d))))"
     deep = tree("(S (VP (NP (N n) (PP (P p)))))")
     assert str(binarize(deep, 0, 3)) == "(S (VP^S (NP^VP^S (N n) (PP^NP^VP (P p)))))"
-
-
-def test_trees_may_be_deep_and_wide():
     wide = Tree("S", [Tree("N", [], str(k)) for k in range(3000)])
     assert restore(binarize(wide, 1, 2)) == wide
     deep = Tree("N", [], "n")
     for k in range(3000):
         deep = Tree(f"X{k % 7}", [deep, Tree("N", [], "n")])
     assert str(restore(binarize(deep, None, 3))) == str(deep)
-
-
-def test_a_lone_tag_may_have_its_parents_name():
     assert str(without_repeats(tree("(X (Y (X (X x))))"))) == "(X (X x))"
     assert str(without_repeats(tree("(X (Y (X (A a) (B b))))"))) == "(X (A a) (B b))"

@@ -169,23 +169,17 @@ def test_punctuation_stands_in_the_lowest_constituent_around_it():
     assert str(tree).startswith("(TOP (`` a) (X")
 
 
-def test_sentences_of_few_words_and_unknown_tags():
+def test_odd_sentences_and_punctuation():
     model, _ = trained()
     one, none, other, marks = model.parse(
         [["a"], [], ["a", "b", "c"], ["-"]], [["VB"], [], ["XX", "YY", "VB"], [":"]]
     ).trees
     assert (str(one), none.children, str(marks)) == ("(TOP (VB a))", [], "(TOP (: -))")
     assert len([label for label, *_ in other.spans() if re.fullmatch(r"X\d+", label)]) == 2
-
-
-def test_punctuation_may_be_kept():
     model, report = trained(punct="keep")
     assert report["words"] == 75
     (tree,) = model.parse([["a", "b", "c"]], [["NN", "VB", "."]]).trees
     assert len(list(tree.spans())) == 3
-
-
-def test_nothing_to_learn_from():
     assert train([["NN"], []]) is None
     assert train([["NN"] * 30]) is None
     with pytest.raises(UsageProblem, match="different tags"):

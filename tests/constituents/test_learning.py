@@ -85,18 +85,21 @@ def test_expected_counts_are_those_of_all_annotations(bank, rounds):
         np.testing.assert_allclose(pair_counts[at[number] : at[number + 1]], expected, atol=1e-12)
 
 
-def test_an_iteration_never_lowers_the_likelihood(bank):
+def test_iterations_splits_and_smoothing(bank):
     state, values = split_state(bank), list[float]()
     learning._train(bank, state, 12, None, lambda _, figures: values.append(figures["objective"]), 1, "split")
     assert all(b >= a - 1e-9 for a, b in pairwise(values))
     assert values[-1] > values[0] + 0.5
-
-
-def test_a_split_changes_nothing_but_by_noise(bank):
     start = learning.start(bank)
     _, before = learning.expected_counts(bank, start)
     _, after = learning.expected_counts(bank, learning.split(bank, start, np.random.default_rng(1)))
     assert after == pytest.approx(before, abs=0.05)
+    state = split_state(bank)
+    smoothed = learning.smooth(bank, state, 0.1)
+    for own, other in zip(as_dicts(state.grammar)[:2], as_dicts(smoothed.grammar)[:2], strict=True):
+        for (parent, *children), weight in other.items():
+            mean = np.mean([own[(s, *children)] for s in states_of(state.grammar, parent[0])])
+            assert weight == pytest.approx(0.9 * own[(parent, *children)] + 0.1 * mean)
 
 
 def test_losses_are_those_of_merging_at_each_node(bank):
@@ -127,16 +130,7 @@ def test_merging_keeps_the_splits_that_matter_and_all_counts(bank):
     assert learning.merge(bank, state, 0.0).grammar.n_states == n
 
 
-def test_smoothing_draws_substates_to_their_mean(bank):
-    state = split_state(bank)
-    smoothed = learning.smooth(bank, state, 0.1)
-    for own, other in zip(as_dicts(state.grammar)[:2], as_dicts(smoothed.grammar)[:2], strict=True):
-        for (parent, *children), weight in other.items():
-            mean = np.mean([own[(s, *children)] for s in states_of(state.grammar, parent[0])])
-            assert weight == pytest.approx(0.9 * own[(parent, *children)] + 0.1 * mean)
-
-
-def test_threads_do_not_change_a_grammar():
+def test_threads_and_totals():
     trees = [tree for _, tree in parse_trees(["(S (N a) (V (v b) (N (d c) (N a))))", "(S (V (v b)))"] * 30, "trees")]
     bank, how = treebank(trees, 0, 1), GrammarSettings(latent=2, iterations=2)
     alone, frequencies = learning.learn(bank, how)
@@ -145,9 +139,6 @@ def test_threads_do_not_change_a_grammar():
     np.testing.assert_array_equal(alone.grammar.binary_weights, together.grammar.binary_weights)
     np.testing.assert_array_equal(alone.pair_counts, together.pair_counts)
     np.testing.assert_array_equal(frequencies, others)
-
-
-def test_totals_are_the_sums_of_rules():
     grammar = random_grammar(np.random.default_rng(1))
     doubled = grammar.with_weights(grammar.binary_weights * 2, grammar.unary_weights * 2, grammar.roots)
     binary, unary, _ = as_dicts(doubled)

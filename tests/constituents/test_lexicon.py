@@ -29,24 +29,18 @@ def by_tag(lexicon, words, begins):
     return found / found.sum(1, keepdims=True)
 
 
-def test_frequent_words_have_the_tags_that_they_were_seen_with(made):
+def test_how_words_are_known(made):
     occurrences, counts = made
     lexicon = occurrences.lexicon(counts, np.ones(2, np.int32))
     assert occurrences.counts[occurrences.words["the"]] <= FREQUENT
     assert (by_tag(lexicon, ["a", "the"], [0, 1, 2])[1] > 0).all()
     lexicon.counts[occurrences.words["the"]] = FREQUENT + 1
     np.testing.assert_array_equal(by_tag(lexicon, ["a", "the"], [0, 1, 2])[1], [1, 0])
-
-
-def test_rarer_words_are_mixed_with_their_shape(made):
     occurrences, counts = made
     lexicon = occurrences.lexicon(counts, np.ones(2, np.int32))
     shape = lexicon.of_shapes[lexicon.shape("dog", False)]
     expected = (np.array([5, 1]) + MIXED * shape) / (6 + MIXED)
     np.testing.assert_allclose(by_tag(lexicon, ["the", "dog"], [0, 1, 2])[1], expected)
-
-
-def test_unknown_words_are_known_by_their_shape(made):
     occurrences, counts = made
     lexicon = occurrences.lexicon(counts, np.ones(2, np.int32))
     # three verbs end in -king, -ing, -ng and -g, in each of which, and in small letters, the more general counts for 2
@@ -55,9 +49,6 @@ def test_unknown_words_are_known_by_their_shape(made):
     # what has no shape that was seen is as rare words are: three verbs, one noun
     assert all(n <= RARE for word, n in zip(occurrences.words, occurrences.counts, strict=True) if word == "Rome")
     np.testing.assert_allclose(by_tag(lexicon, ["the", "?"], [0, 1, 2])[1], [0.25, 0.75])
-
-
-def test_a_frequent_word_is_the_same_with_a_capital_at_the_beginning(made):
     occurrences, counts = made
     lexicon = occurrences.lexicon(counts, np.ones(2, np.int32))
     lexicon.counts[occurrences.words["dog"]] = FREQUENT + 1
@@ -92,15 +83,12 @@ def test_substates_sum_up_to_their_tag(made):
     np.testing.assert_allclose(of_tags, by_tag(coarse, words, [0, 1, 2]), atol=1e-12)
 
 
-def test_smoothing_draws_a_words_substates_together(made):
+def test_smoothing_and_rare_words(made):
     occurrences, counts = made
     substates = np.array([2, 2], np.int32)
     parts = (counts[:, None] * [0.8, 0.2]).ravel()
     drawn = occurrences.lexicon(parts, substates, 0.5)
     np.testing.assert_allclose(drawn.pair_counts.reshape(-1, 2), counts[:, None] * [0.65, 0.35])
-
-
-def test_rare_words_are_drawn_to_the_words_of_their_tag(made):
     occurrences, counts = made
     substates = np.array([2, 3], np.int32)
     rng = np.random.default_rng(2)

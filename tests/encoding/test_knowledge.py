@@ -54,19 +54,27 @@ def test_words_are_linked_to_themselves_however_many_threads(member):
     assert one.mutual == 1.0
 
 
-def test_no_text_no_links(member):
+def test_maps_places_and_no_text(member):
     with Pool(1) as pool:
         found = member.knowledge(text(["", ""], ["", ""]), pool)
     assert len(found.given) == 2
     assert not len(found.given.strengths)
     assert found.belief == 0
-
-
-def test_a_map_is_used(member):
     none = WordMap((1, 2), np.zeros((2, tiny.WIDTH, tiny.WIDTH), np.float32))
     with Pool(1) as pool:
         found = knowledge.Member(member.encoder, (1, 2), none).knowledge(text(SOURCE, SOURCE), pool)
     assert not len(found.given.strengths)  # of states that are zeros nothing is known
+    assert evidence.LEVELS == knowledge.LEVELS
+    assert len(knowledge.ODDS) == evidence.READINGS
+    assert (np.diff(knowledge.ODDS) > 0).all()
+    given = knowledge.GivenLinks(None, None)
+    for mutual, share in ((0.1, 0.0), (0.16, 0.0), (0.18, 0.5), (0.5, 1.0)):
+        assert knowledge.Knowledge(given, mutual, 0.0).odds == pytest.approx(share * knowledge.ODDS)
+    bitext = text(SOURCE, SOURCE)
+    with Pool(1) as pool:
+        given, same = member.given(bitext, pool), member.knowledge(bitext, pool).given
+    assert given.links.pairs.tolist() == same.links.pairs.tolist()
+    assert given.strengths.tolist() == same.strengths.tolist()
 
 
 def test_priors_count_words_with_their_probabilities(member):
@@ -85,23 +93,6 @@ def test_priors_count_words_with_their_probabilities(member):
     got = {(names[0].word(i), names[1].word(j)): a for (i, j), a in zip(found.lexical.keys, found.lexical.alphas)}  # noqa: B905
     assert got == pytest.approx(wanted)
     assert not len(knowledge.priors(bitext, knowledge.Knowledge(given, 0.1, 0.1)))
-
-
-def test_places_are_read_as_evidence_is():
-    assert evidence.LEVELS == knowledge.LEVELS
-    assert len(knowledge.ODDS) == evidence.READINGS
-    assert (np.diff(knowledge.ODDS) > 0).all()
-    given = knowledge.GivenLinks(None, None)
-    for mutual, share in ((0.1, 0.0), (0.16, 0.0), (0.18, 0.5), (0.5, 1.0)):
-        assert knowledge.Knowledge(given, mutual, 0.0).odds == pytest.approx(share * knowledge.ODDS)
-
-
-def test_links_alone_are_those_of_knowledge(member):
-    bitext = text(SOURCE, SOURCE)
-    with Pool(1) as pool:
-        given, same = member.given(bitext, pool), member.knowledge(bitext, pool).given
-    assert given.links.pairs.tolist() == same.links.pairs.tolist()
-    assert given.strengths.tolist() == same.strengths.tolist()
 
 
 @pytest.mark.parametrize("words", [None, 1, 20, 300])
@@ -140,7 +131,7 @@ def test_what_is_read_of_a_large_text_is_a_quarter_evenly_and_else_the_rarest_wo
     assert found.tolist() == (naive_needed(bitext, most, first) if most < n else list(range(n)))
 
 
-def test_lines_that_are_read_in_any_case():
+def test_lines_and_pairs_that_are_read():
     settings = EncoderSettings(encoder=True, encoder_lines="3-5,1,4")
     assert settings.lines_of(5) == [0, 2, 3, 4]
     assert EncoderSettings(encoder=True).lines_of(5) == []
@@ -152,9 +143,6 @@ def test_lines_that_are_read_in_any_case():
     ]:
         with pytest.raises(UsageProblem, match=f"encoder_lines.*{what}"):
             EncoderSettings(encoder=True, encoder_lines=wrong).rules()
-
-
-def test_links_of_some_pairs_are_those_of_a_text():
     some = parse_given(b"0-0:0.5 1-1\n\n2-0\n")
     whole = knowledge.spread_over(some, np.array([1, 2, 5]), 7)
     assert [whole.links[k : k + 1].pairs.tolist() for k in range(7)] == [[], [[0, 0], [1, 1]], [], [], [], [[2, 0]], []]

@@ -18,11 +18,25 @@ def vectors(seed, words, width=6, none=0.2):
     return found
 
 
-def test_how_many_words_tell_what_is_usual():
+def test_what_is_usual_and_threads():
     of = similarities.nearest_of
     assert [of(n, n) for n in (3, 30, 1000, 5000, 20_000, 10**6)] == [3, 10, 200, 300, 99, 10]
     assert of(4, 10**6) == 4
     assert of(10**6, 500) == 10
+    source, target = vectors(1, 1300, 40), vectors(2, 900, 40)
+    (pairs, margins), (same, again) = near(source, target, 1), near(source, target, 3)
+    assert pairs.tobytes() == same.tobytes()
+    assert margins.tobytes() == again.tobytes()
+    assert len(np.unique(pairs[:, 0])) > 600  # over several blocks
+    source, target = vectors(3, 50), vectors(4, 50)
+    pairs, _ = near(source, target)
+    assert source[pairs[:, 0]].any(1).all()
+    assert target[pairs[:, 1]].any(1).all()
+    none = np.zeros((7, 6), np.float32)
+    for a, b in ((none, target), (source, none), (source[:0], target)):
+        pairs, margins = near(a, b)
+        assert pairs.shape == (0, 2)
+        assert not len(margins)
 
 
 def near(source, target, threads=1):
@@ -58,14 +72,6 @@ def test_lengths_of_vectors_do_not_matter(seed, power):
     assert margins.tobytes() == again.tobytes()
 
 
-def test_the_same_bytes_for_any_number_of_threads():
-    source, target = vectors(1, 1300, 40), vectors(2, 900, 40)
-    (pairs, margins), (same, again) = near(source, target, 1), near(source, target, 3)
-    assert pairs.tobytes() == same.tobytes()
-    assert margins.tobytes() == again.tobytes()
-    assert len(np.unique(pairs[:, 0])) > 600  # over several blocks
-
-
 def test_of_many_words_the_first_are_compared(monkeypatch):
     source, target = vectors(6, 50), vectors(7, 60)
     monkeypatch.setattr(similarities, "WORDS", 30)
@@ -75,18 +81,6 @@ def test_of_many_words_the_first_are_compared(monkeypatch):
     assert pairs.tolist() == same.tolist()
     assert margins.tolist() == again.tolist()
     assert len(pairs)
-
-
-def test_words_without_a_vector_are_near_to_none():
-    source, target = vectors(3, 50), vectors(4, 50)
-    pairs, _ = near(source, target)
-    assert source[pairs[:, 0]].any(1).all()
-    assert target[pairs[:, 1]].any(1).all()
-    none = np.zeros((7, 6), np.float32)
-    for a, b in ((none, target), (source, none), (source[:0], target)):
-        pairs, margins = near(a, b)
-        assert pairs.shape == (0, 2)
-        assert not len(margins)
 
 
 def test_a_hub_is_nobodys_translation():

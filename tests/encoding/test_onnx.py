@@ -34,11 +34,23 @@ def test_matrices_have_the_names_of_their_layers(tmp_path, prefix, gemm):
     same_arrays(tmp_path / "model.onnx", prefix)
 
 
-def test_weights_in_a_file_beside(tmp_path):
+def test_weights_beside_shared_and_optimized(tmp_path):
     path = tmp_path / "model.onnx"
     path.write_bytes(tiny.onnx_bytes(tiny.parts()[0], beside=tmp_path / "model.onnx_data"))
     same_arrays(path)
     assert onnx_weights.read(str(path))[1] == [str(path), str(tmp_path / "model.onnx_data")]
+    tensor = tiny.message((1, 3), (2, 1), (8, "one.bias"), (9, np.float32([1, 2, 3]).tobytes()))
+    node = tiny.message((1, "one.bias"), (2, "other.bias"), (4, "Identity"))
+    (tmp_path / "a.onnx").write_bytes(tiny.message((7, tiny.message((1, node), (5, tensor)))))
+    found, _ = onnx_weights.read(str(tmp_path / "a.onnx"))
+    assert found["other.bias"].tolist() == [1, 2, 3]
+    pytest.importorskip("tokenizers")
+    tiny.write_folder(tmp_path)
+    (tmp_path / "model.safetensors").unlink()
+    arrays = {name: array for name, array in tiny.parts()[0].items() if "query" not in name}
+    (tmp_path / "model.onnx").write_bytes(tiny.onnx_bytes(arrays))
+    with pytest.raises(ModelError, match=r"has no encoder\.layer\.0.*export it with neither optimization"):
+        encoders.load(str(tmp_path), depth=2)
 
 
 @pytest.mark.parametrize("name", ["../weights", "/etc/passwd", ""])
@@ -48,14 +60,6 @@ def test_weights_elsewhere_are_not_read(tmp_path, name):
     (tmp_path / "model.onnx").write_bytes(tiny.message((7, tiny.message((5, tensor)))))
     with pytest.raises(ValueError, match="there is no such file in its folder"):
         onnx_weights.read(str(tmp_path / "model.onnx"))
-
-
-def test_values_that_are_stored_once_have_all_their_names(tmp_path):
-    tensor = tiny.message((1, 3), (2, 1), (8, "one.bias"), (9, np.float32([1, 2, 3]).tobytes()))
-    node = tiny.message((1, "one.bias"), (2, "other.bias"), (4, "Identity"))
-    (tmp_path / "a.onnx").write_bytes(tiny.message((7, tiny.message((1, node), (5, tensor)))))
-    found, _ = onnx_weights.read(str(tmp_path / "a.onnx"))
-    assert found["other.bias"].tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize(("kind", "prefix"), [("bert", ""), ("xlm-roberta", "roberta.")])
@@ -118,16 +122,6 @@ def test_weights_of_fewer_bits(tmp_path, change, problem):
         with pytest.raises(ModelError, match=problem) as found:
             encoders.load(str(tmp_path), depth=2)
         assert "\n" not in str(found.value)
-
-
-def test_an_optimized_export(tmp_path):
-    pytest.importorskip("tokenizers")
-    tiny.write_folder(tmp_path)
-    (tmp_path / "model.safetensors").unlink()
-    arrays = {name: array for name, array in tiny.parts()[0].items() if "query" not in name}
-    (tmp_path / "model.onnx").write_bytes(tiny.onnx_bytes(arrays))
-    with pytest.raises(ModelError, match=r"has no encoder\.layer\.0.*export it with neither optimization"):
-        encoders.load(str(tmp_path), depth=2)
 
 
 @given(st.data())

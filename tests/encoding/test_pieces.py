@@ -28,16 +28,22 @@ def test_the_best_cut_is_found(word):
     assert "".join(word[a:b] for a, b in spans) == word
 
 
-def test_what_is_not_known_is_one_piece():
+def test_words_and_spaces():
     numbers, spans = CUTTER.cut("aqqzb")
     assert shown(numbers) == ["▁a", "<unk>", "b"]
     assert spans == [(0, 1), (1, 4), (4, 5)]
-
-
-def test_a_space_by_itself_is_of_no_word():
     numbers, spans = CUTTER.cut("が")
     assert shown(numbers) == ["▁", "が"]
     assert spans == [(0, 0), (0, 1)]
+    numbers, spans = CUTTER.cut("ab" * 5000)
+    assert shown(numbers)[:3] == ["▁ab", "a", "b"]
+    assert spans[-1][1] == 10_000
+    assert runs(["the", "猫", "が", ".", "い", "る"]) == [(0, 1), (1, 3), (3, 4), (4, 6)]
+    assert runs(["", "猫", "", "が"]) == [(0, 1), (1, 2), (2, 3), (3, 4)]
+    assert runs(["แมว", "กิน", "한국", "어"]) == [(0, 2), (2, 3), (3, 4)]
+    pieces = Pieces(CUTTER)
+    first, second = (pieces.cut(["abc", "the"]) for _ in range(2))
+    assert first.pieces.tolist() == second.pieces.tolist()
 
 
 @pytest.mark.parametrize(
@@ -58,18 +64,6 @@ def test_replaced_characters(word, pieces, spans):
     assert (shown(numbers), found) == (pieces, spans)
 
 
-def test_a_long_word_is_cut():
-    numbers, spans = CUTTER.cut("ab" * 5000)
-    assert shown(numbers)[:3] == ["▁ab", "a", "b"]
-    assert spans[-1][1] == 10_000
-
-
-def test_words_without_spaces_are_joined():
-    assert runs(["the", "猫", "が", ".", "い", "る"]) == [(0, 1), (1, 3), (3, 4), (4, 6)]
-    assert runs(["", "猫", "", "が"]) == [(0, 1), (1, 2), (2, 3), (3, 4)]
-    assert runs(["แมว", "กิน", "한국", "어"]) == [(0, 2), (2, 3), (3, 4)]
-
-
 def test_a_piece_may_be_of_two_words():
     cut = Pieces(CUTTER).cut(["the", "猫", "が", "い", "る", "cat"])
     names = shown(cut.pieces)
@@ -88,12 +82,6 @@ def test_every_word_has_its_pieces(words):
     assert set(cut.word) == {k for k, word in enumerate(words) if word != "\u200b"}
     assert list(cut.word) == sorted(cut.word)
     assert all(0 <= piece < len(cut.pieces) for piece in cut.of)
-
-
-def test_remembered_words_are_cut_alike():
-    pieces = Pieces(CUTTER)
-    first, second = (pieces.cut(["abc", "the"]) for _ in range(2))
-    assert first.pieces.tolist() == second.pieces.tolist()
 
 
 @given(word=st.text("abcdesthq.猫がい", min_size=1, max_size=12))

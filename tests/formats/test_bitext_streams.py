@@ -32,11 +32,6 @@ def test_a_stream_keeps_known_ids_and_numbers_unknown_words_by_block(pair, eithe
     assert both(blocks[0])[0] == [["b", "x", "a"], ["y", "x", "y"]]
 
 
-def test_a_stream_keeps_case_when_asked(pair, either_path):
-    (block,) = stream(*pair(b"B b A", b"a"), known=["a", "b"], lowercase=False)
-    assert block.source_vocabulary.extra == ["B", "A"]
-
-
 def test_line_numbers_of_a_stream_are_those_of_the_input(pair, either_path):
     source, target = pair(b"a\nb\n\n\nc\n", b"x\ny\nz\nw\n\xff\n")
     blocks = list(stream(source, target, block_lines=2))

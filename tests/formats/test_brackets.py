@@ -68,10 +68,12 @@ def test_words_that_come_back_as_they_were(text):
     assert parsed(str(Tree(text, [], text))) == [Tree(text, [], text)]
 
 
-def test_a_leaf_has_a_word():
+def test_single_leaves_and_sentences_without_trees():
     with pytest.raises(ValueError, match="empty word"):
         Tree("NN", [], "")
     assert str(Tree("", [], "dog")) == "(_ dog)"
+    assert parsed("(())") == [Tree("", [Tree("")])]
+    assert format_trees([Tree("")]) == "(())\n"
 
 
 def test_words_that_are_brackets():
@@ -161,11 +163,6 @@ def test_a_deep_tree():
     assert str(tree) == text
     assert tree == parsed(text)[0] != parsed(text.replace("x", "y"))[0]
     assert sum(1 for _ in plain(tree).spans()) == DEEPEST - 1
-
-
-def test_a_sentence_without_a_tree():
-    assert parsed("(())") == [Tree("", [Tree("")])]
-    assert format_trees([Tree("")]) == "(())\n"
 
 
 def test_the_sample():

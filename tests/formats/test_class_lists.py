@@ -33,29 +33,25 @@ def written(tmp_path):
     return write
 
 
-def test_both_forms_in_their_order():
+def test_forms_and_counts():
     rows = [(b"dog", b"10", 2), (b"a", b"01", 5), (b"cat", b"10", 7), (b"the", b"01", 5)]
     assert list_of(rows).format() == b"cat\t10\t7\na\t01\t5\nthe\t01\t5\ndog\t10\t2\n"
     assert list_of(rows, True).format() == b"01\ta\t5\n01\tthe\t5\n10\tcat\t7\n10\tdog\t2\n"
+    rows = [(b"run", b"N", 3), (b"dog", b"N", 1), (b"run", b"V", 4), (b"dog", b"V", 1)]
+    assert rows_of(list_of(rows).best()) == [(b"dog", b"N", 2), (b"run", b"V", 7)]
 
 
-@given(st.lists(st.tuples(WORDS, st.text("01", min_size=1).map(str.encode), st.integers(0, 10**15)), min_size=1))
-def test_what_is_written_as_paths_is_read_as_it_was(tmp_path_factory, rows):
-    path = tmp_path_factory.getbasetemp() / "paths"
-    list_of(rows, True).save(path)
-    found = read_classes(path)
-    assert found.paths
-    assert rows_of(found) == sorted(rows)
-
-
-@given(st.lists(st.tuples(WORDS, WORDS, st.integers(0, 10**15)), min_size=1))
-def test_what_is_written_as_a_list_is_read_as_it_was(tmp_path_factory, rows):
+@given(
+    st.lists(st.tuples(WORDS, st.text("01", min_size=1).map(str.encode), st.integers(0, 10**15)), min_size=1),
+    st.lists(st.tuples(WORDS, WORDS, st.integers(0, 10**15))),
+)
+def test_what_is_written_is_read_as_it_was(tmp_path_factory, with_paths, others):
     path = tmp_path_factory.getbasetemp() / "list"
-    rows = [*rows, (b"word", b"3", 1)]  # not all words are bits
-    list_of(rows).save(path)
-    found = read_classes(path)
-    assert not found.paths
-    assert rows_of(found) == sorted(rows)
+    for rows, of_paths in ((with_paths, True), ([*others, (b"word", b"3", 1)], False)):  # not all words are bits
+        list_of(rows, of_paths).save(path)
+        found = read_classes(path)
+        assert found.paths == of_paths
+        assert rows_of(found) == sorted(rows)
 
 
 @pytest.mark.parametrize("word", [b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe", b"\x1f\x8b", b"BZh91AY&SY", b"(\xb5/\xfd"])
@@ -101,11 +97,6 @@ def test_what_has_no_form_is_not_written(word, tmp_path):
         with pytest.raises(UsageProblem, match="cannot be in a list"):
             list_of(rows).save(tmp_path / "classes")
     assert not (tmp_path / "classes").exists()
-
-
-def test_a_word_has_its_most_frequent_class_and_all_of_its_counts():
-    rows = [(b"run", b"N", 3), (b"dog", b"N", 1), (b"run", b"V", 4), (b"dog", b"V", 1)]
-    assert rows_of(list_of(rows).best()) == [(b"dog", b"N", 2), (b"run", b"V", 7)]
 
 
 def test_words_are_looked_up_as_they_are_then_in_lower_case():

@@ -52,7 +52,7 @@ def test_columns_of_plus_are_where_the_header_has_them():
         conll.format({2: [b"a", b"b", b"c", b"d"]})
 
 
-def test_gold_columns_of_2009():
+def test_columns_of_2009():
     conll, found = columns(OF_2009)
     assert found[1:4] == [["The", "bus", "leaves", "Stop"], ["the", "bus", "leave", "stop"], ["DT", "NN", "VBZ", "VB"]]
     assert found[5] == ["_", "n=s", "_", "_"]
@@ -60,6 +60,10 @@ def test_gold_columns_of_2009():
     assert conll.heads().tolist() == [2, 3, 0, 0]
     assert conll.format({3: [b"X"] * 4}) == OF_2009.replace(b"\tDT\t", b"\tX\t").replace(b"bus\tNN", b"bus\tX").replace(
         b"VBZ", b"X").replace(b"stop\tVB", b"stop\tX")  # fmt: skip
+    with pytest.raises(
+        DataError, match="x:3: head 9 is past the sentence's last word, 3; column 9 is another word's id"
+    ):
+        parse_conll("x", lines(OF_2009.replace(b"\t0\t0\tROOT\tROOT\tY", b"\t9\t0\tROOT\tROOT\tY"))).heads()
 
 
 @pytest.mark.parametrize("data", [PLUS, OF_2009])
@@ -69,18 +73,13 @@ def test_parts_have_the_layout_of_the_file(data):
     assert [word for part in parts for word in part.words] == parse_conll("x", lines(data)).words
 
 
-def test_requests_have_the_layout_of_the_file(tmp_path):
-    (tmp_path / "x").write_bytes(PLUS)
-    assert [request.text.words for request in stream_requests(str(tmp_path / "x"))] == [
-        [b"de", b"le", b"pain"],
-        [b"Fin"],
-    ]
-
-
 def test_ten_columns_in_their_order_are_conll_u(tmp_path):
     names = b"ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC"
     (tmp_path / "x").write_bytes(b"# global.columns = " + names + b"\n1\ta" + b"\t_" * 8 + b"\n\n")
     assert read_conll(tmp_path / "x").layout.usual
+    (tmp_path / "x").write_bytes(PLUS)
+    requests = [request.text.words for request in stream_requests(str(tmp_path / "x"))]
+    assert requests == [[b"de", b"le", b"pain"], [b"Fin"]]
 
 
 @pytest.mark.parametrize(
@@ -100,13 +99,6 @@ def test_what_is_wrong_is_told_with_its_line(data, message):
     with pytest.raises(DataError) as error:
         parse_conll("x", lines(data))
     assert str(error.value).startswith(message)
-
-
-def test_a_wrong_head_names_its_column():
-    with pytest.raises(
-        DataError, match="x:3: head 9 is past the sentence's last word, 3; column 9 is another word's id"
-    ):
-        parse_conll("x", lines(OF_2009.replace(b"\t0\t0\tROOT\tROOT\tY", b"\t9\t0\tROOT\tROOT\tY"))).heads()
 
 
 @pytest.mark.parametrize("data", [PLUS, OF_2009])

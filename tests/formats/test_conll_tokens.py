@@ -45,25 +45,20 @@ FRENCH = (
 )
 
 
-def test_a_range_stands_for_its_words():
+def test_tokens_and_spaces():
     surface = surface_of(parsed(*FRENCH))
     assert surface.column(COLUMNS["form"]) == [b"Au", b"25 000", b"a", b"du"]
     assert surface.offsets.tolist() == [0, 2, 4]
     assert surface.words.tolist() == [0, 2, 3, 4, 6]
-
-
-def test_texts_are_made_of_tokens_and_spaces():
     conll = parsed(*FRENCH)
     assert sentence_texts(conll) == [b"Au25 000", b"a du"]
     raw = Raw()
     assert raw.add(conll) + raw.end() == b"Au25 000 \na b du\n"
     assert sentence_texts(parsed("# text = As written .", row(1, "x"), "")) == [b"As written ."]
-
-
-def test_a_paragraph_begins_on_a_new_line():
     raw = Raw()
     assert raw.add(parsed(row(1, "a"), "", "# newpar", row(1, "b"), "", row(1, "c"), "")) == b"a\n\nb c"
     assert raw.end() == b"\n"
+    assert unescaped(rb"\s\t\r\n\p\\s\x") == b" \t\r\n|\\s\\x"
 
 
 def test_values_are_put_beside_all_else():
@@ -100,10 +95,6 @@ def test_spaces_within_values_go_out_and_come_back():
     assert with_spaces(shown, values, mark) == values
     assert with_spaces([b"26\xc2\xa0000", b"26\xc2\xa0000"], values[:2], mark) == [b"26 000", b"26\xc2\xa0000"]
     assert lines_of(values, surface_of(parsed(*FRENCH)).offsets, b"~").decode() == "25~000 25\u00a0000\na~\u00a0~b x\n"
-
-
-def test_what_is_escaped():
-    assert unescaped(rb"\s\t\r\n\p\\s\x") == b" \t\r\n|\\s\\x"
 
 
 @pytest.mark.slow

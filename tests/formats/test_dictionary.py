@@ -5,7 +5,6 @@ import lzma
 
 import pytest
 
-from aligntools.formats.links import dictionary as dictd
 from aligntools.formats.links.dictionary import Entry, plain, read_dictionary
 from aligntools.ground.errors import DataError
 
@@ -101,6 +100,8 @@ def test_dictd_that_is_not_compressed_or_twice(file):
     index, articles = dictd_files()
     file("a.dict", articles)
     assert len(read_dictionary(file("a.index.xz", lzma.compress(index)))) == 7
+    path = file("a.tsv", b"a\tb\t2\nthe\tder\t3\n")
+    assert read_dictionary(path) == [Entry("a", "b", 2.0), Entry("the", "der", 3.0)]
 
 
 def test_dictd_that_is_damaged(file):
@@ -121,15 +122,6 @@ def test_dictd_that_is_damaged(file):
         read_dictionary(file("b.dict", articles))
 
 
-def test_numbers_of_dictd_are_of_base_64():
-    assert [dictd._number(base64(n).encode()) for n in (0, 63, 64, 123456789)] == [0, 63, 64, 123456789]
-
-
-def test_pairs_with_short_words_are_no_index(file):
-    path = file("a.tsv", b"a\tb\t2\nthe\tder\t3\n")
-    assert read_dictionary(path) == [Entry("a", "b", 2.0), Entry("the", "der", 3.0)]
-
-
 def test_apertium(file):
     assert read_dictionary(file("a.xml", gzip.compress(DIX))) == [
         Entry("house", "Haus"),
@@ -137,9 +129,6 @@ def test_apertium(file):
         Entry("Europa", "Europa"),
         Entry("preview", "preschau"),
     ]
-
-
-def test_apertium_that_is_damaged(file):
     with pytest.raises(DataError, match=r"a\.dix:9: is not XML: mismatched tag"):
         read_dictionary(file("a.dix", DIX.replace(b"<e><i>Europa", b"<i>Europa")))
     with pytest.raises(DataError, match="not a dictionary of two languages"):

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.formats.markup.documents import read_document, read_translation
@@ -167,9 +167,6 @@ def test_damaged_documents_are_refused(tmp_path):
     write_docx(tmp_path / "d", "<w:document><w:p></w:document>")
     with pytest.raises(DataError, match=r"d \(word/document.xml\):1: column .*mismatched tag"):
         read_document(tmp_path / "d")
-
-
-def test_an_ole_file_is_called_what_it_is(tmp_path):
     (tmp_path / "old.docx").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504))
     with pytest.raises(
         DataError, match=r"old.docx: an OLE file \(with a password, or of Office before 2007; save it as"
@@ -197,7 +194,6 @@ PIECES = (
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=8), st.integers(0, 2**32 - 1))
 def test_whatever_stands_in_a_paragraph_stays_well_formed(tmp_path, runs, seed):
     found = read_document(write_docx(tmp_path / "p", body(paragraph(*runs)))).segments

@@ -67,24 +67,18 @@ def lines(path, languages=None):
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
 def test_tmx(named, encoding):
     assert lines(named(TMX.replace("UTF-8", encoding[:6].rstrip("-")), encoding=encoding)) == LINES
-
-
-def test_order_of_languages(named):
     path = named(gzip.compress(TMX.encode()))
     assert lines(path, "de,en") == LINES
     assert lines(path, "en-US, de-DE") == ["\t".join(line.split("\t")[::-1]) for line in LINES]
     assert lines(path, "en-GB,de")[0] == "\t" + LINES[0].split("\t")[0]  # en-US is not en-GB
 
 
-def test_xliff(named):
+def test_xliff_and_tables(named):
     assert lines(named(XLIFF)) == ["Open the file now\tOuvrez le fichier maintenant", "Close\t"]
     assert lines(named(XLIFF), "fr,en") == ["Ouvrez le fichier maintenant\tOpen the file now", "\tClose"]
     assert lines(named(XLIFF_2)) == ["Open the file\tOuvrez le fichier", "Close\tFermez"]
     same = XLIFF.replace("fr-FR", "en-GB")
     assert lines(named(same))[0].startswith("Open the file now\tOuvrez")
-
-
-def test_tables(named):
     assert lines(named(TABLE), "en,de") == ["house\tHaus", "\tGarten", "\t"]
     assert lines(named(TABLE))[0] == TABLE.splitlines()[0]
 
@@ -107,13 +101,6 @@ def test_what_is_refused(named, text, languages, problem):
     with pytest.raises(DataError, match=problem) as caught:
         read_bitext(joint=str(named(text)), languages=languages)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_a_table_in_utf_16_is_called_what_it_is(tmp_path, encoding):
-    (tmp_path / "table").write_bytes("de-DE\ten-US\nDer Zug\tThe train\n".encode(encoding))
-    with pytest.raises(DataError, match=r"table: bytes that are not UTF-8 \(UTF-16\? convert it"):
-        read_bitext(joint=str(tmp_path / "table"), languages="de,en")
 
 
 def test_languages_of_what_has_none(named):

@@ -25,9 +25,6 @@ def test_links_probabilities_and_possible_links_in_any_order():
     assert shown(parse_given(b"1P0:0.75\n")) == [{(1, 0): 0.75}]
     assert shown(parse_given(b"3-4 0-1\n\n2-2\n")) == [{(0, 1): 1.0, (3, 4): 1.0}, {}, {(2, 2): 1.0}]
     assert shown(parse_given(b"")) == []
-
-
-def test_of_a_link_that_is_there_twice_the_last_counts():
     assert shown(parse_given(b"0-0:0.1 1-1 0-0:0.9\n")) == [{(0, 0): 0.9, (1, 1): 1.0}]
 
 

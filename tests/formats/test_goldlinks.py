@@ -21,6 +21,11 @@ def test_pharaoh_marks_sure_and_possible(gold):
     assert links.possible.tolists() == [[(0, 0), (1, 1), (1, 2), (2, 1)], [], [(3, 3)]]
     assert links.all_sure().sure.tolists() == links.possible.tolists()
     assert links.ignore_possible().possible.tolists() == links.sure.tolists()
+    links = gold("1-1 2?3\n", index_base=1)
+    assert links.possible.tolists() == [[(0, 0), (1, 2)]]
+    with pytest.raises(DataError, match=r"gold\.wa:2: link 0-1 has an index 0, but counting from 1"):
+        gold("1-1\n0-1\n", index_base=1)
+    assert len(gold("\n\n", format="pharaoh")) == 2
 
 
 def test_lines_may_begin_with_an_id_and_a_tab(gold):
@@ -32,13 +37,6 @@ def test_lines_may_begin_with_an_id_and_a_tab(gold):
         gold("a\t0-0\n\n4-4\n")
 
 
-def test_pharaoh_may_count_from_1(gold):
-    links = gold("1-1 2?3\n", index_base=1)
-    assert links.possible.tolists() == [[(0, 0), (1, 2)]]
-    with pytest.raises(DataError, match=r"gold\.wa:2: link 0-1 has an index 0, but counting from 1"):
-        gold("1-1\n0-1\n", index_base=1)
-
-
 NAACL = "0001 1 1 S\n0001 2 3 P\n0003 2 2\n0003 0 4 S\n0003 1 1 P 0.5\n0003 1 2 S 1.0\n0003 1 3 0.25\n"
 
 
@@ -47,6 +45,8 @@ def test_numbered_lines_are_recognized(gold):
     assert (links.format, links.index_base, links.first_sentence, links.null_links) == ("naacl", 1, 1, 1)
     assert links.sure.tolists() == [[(0, 0)], [], [(0, 1), (0, 2), (1, 1)]]
     assert links.possible.tolists() == [[(0, 0), (1, 2)], [], [(0, 0), (0, 1), (0, 2), (1, 1)]]
+    with pytest.raises(UsageProblem):
+        gold(NAACL, index_base=0)
 
 
 def test_numbers_need_not_start_at_1(gold):
@@ -79,15 +79,6 @@ def test_wrong_files_are_refused(gold, text, how, message):
     with pytest.raises(DataError) as caught:
         gold(text, **how)
     assert message in str(caught.value)
-
-
-def test_the_numbered_format_cannot_count_from_0(gold):
-    with pytest.raises(UsageProblem):
-        gold(NAACL, index_base=0)
-
-
-def test_the_format_can_be_said(gold):
-    assert len(gold("\n\n", format="pharaoh")) == 2
 
 
 def test_ids_may_be_numbers_of_the_corpuss_lines(gold):

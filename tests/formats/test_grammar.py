@@ -6,7 +6,7 @@ from dataclasses import replace
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from aligntools.formats.models import modelfile
 from aligntools.formats.text.corpus import Side
@@ -140,7 +140,6 @@ def build(rows):
 
 
 @given(random_grammar())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_format_gives_back_every_grammar(tmp_path, rows):
     g = build(rows)
     pairs = [tuple(map(tuple, g.rule(k))) for k in range(len(g))]
@@ -160,13 +159,10 @@ def test_the_one_form_is_sorted():
     same(g.canonical(), g)
 
 
-def test_numbering_of_nonterminals_follows_the_source(path):
+def test_numbers_and_features_of_rules(path):
     g = read_grammar(path("[X] ||| [X,2] a [X,1] ||| [X,1] b [X,2] ||| P=1\n[X] ||| [X,1] c ||| d [1] ||| P=1\n"))
     assert g.rule(0) == (["[X,1]", "a", "[X,2]"], ["[X,2]", "b", "[X,1]"])
     assert g.rule(1) == (["[X,1]", "c"], ["d", "[X,1]"])
-
-
-def test_features_in_any_order_with_new_names_and_without_any(path):
     lines = ["a ||| a ||| Q=1 P=2", "b ||| b ||| P=3e-1 R=+.5 ||| 0-0", "c ||| c ||| ", "d ||| d ||| 7 P=1. -8E0"]
     g = read_grammar(path("\r\n".join(f"[X] ||| {line}" for line in lines)))
     assert g.feature_names == ["Q", "P", "R", "PhraseModel_0", "PhraseModel_1"]
@@ -273,7 +269,6 @@ def pieces(pattern):
 
 
 @given(st.lists(sentence, min_size=1, max_size=3), st.sets(patterns(), min_size=1, max_size=12), st.integers(1, 6))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_filtering(tmp_path, text, lefts, span):
     rows = {(left, tuple(s for s in left if isinstance(s, int)) or ("t",)): ([], [0] * 4) for left in lefts}
     g = build(rows)

@@ -11,13 +11,10 @@ from aligntools.translating.translation_weights import read_weights
 DEEP = "[" * 100_000 + "]" * 100_000
 
 
-def test_what_is_nested_too_deeply_is_not_json():
+def test_what_is_nested_too_deeply_is_not_json_and_short_in_messages():
     with pytest.raises(ValueError, match="nested too deeply"):
         parse_json(DEEP)
     assert parse_json(b'{"a": [1]}') == {"a": [1]}
-
-
-def test_values_in_messages_are_short():
     deep = value = []
     for _ in range(100_000):
         value.append([])

@@ -14,9 +14,6 @@ def test_probabilities_follow_their_links(tmp_path):
     again, shifted = read_with_probabilities(path, index_base=0)
     assert again.tolists() == links.tolists()
     np.testing.assert_array_equal(shifted, found)
-
-
-def test_without_any_there_are_none(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"1-1\n2-2")
     links, found = read_with_probabilities(path, index_base=1)

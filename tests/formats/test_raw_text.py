@@ -62,8 +62,6 @@ def test_any_raw_text_comes_back(text):
 @given(TEXTS, st.sampled_from(["en", "fr", "zh", "tlh"]))
 @example("Mr. Smith's ''x'' don't \x01 `y` http://a.b/c?d=e. 25\u00a0000 www.x.org/y), me@x.org.", "en")
 def test_any_raw_text_comes_back_from_the_tokenizer(text, language):
-    pytest.importorskip("sacremoses")
-    pytest.importorskip("sentencex")
     _, conll = conll_of(text, tokenizer(language), sentence_splitter(language))
     assert raw_of(conll) == text.encode()
 
@@ -105,22 +103,11 @@ def tokenizer(language):
 def test_spaces_are_noted_as_udpipe_does():
     blocks, _ = conll_of("One,  two.\nThree|\n\n four")
     assert b"".join(blocks).decode().split("\n") == [
-        "# newpar",
-        "# text = One, two.",
-        "1\tOne\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
-        "2\t,\t_\t_\t_\t_\t_\t_\t_\tSpacesAfter=\\s\\s",
-        "3\ttwo\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
-        "4\t.\t_\t_\t_\t_\t_\t_\t_\tSpacesAfter=\\n",
-        "",
-        "# text = Three|",
-        "1\tThree\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
-        "2\t|\t_\t_\t_\t_\t_\t_\t_\tSpacesAfter=\\n\\n\\s",
-        "",
-        "# newpar",
-        "# text = four",
-        "1\tfour\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
-        "",
-        "",
+        *("# newpar", "# text = One, two.", "1\tOne\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No"),
+        *("2\t,\t_\t_\t_\t_\t_\t_\t_\tSpacesAfter=\\s\\s", "3\ttwo\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No"),
+        *("4\t.\t_\t_\t_\t_\t_\t_\t_\tSpacesAfter=\\n", "", "# text = Three|"),
+        *("1\tThree\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No", "2\t|\t_\t_\t_\t_\t_\t_\t_\tSpacesAfter=\\n\\n\\s", ""),
+        *("# newpar", "# text = four", "1\tfour\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No", "", ""),
     ]
 
 
@@ -130,17 +117,17 @@ def test_lines_can_be_the_sentences():
     assert sentence_texts(conll) == [b"a b. C", b"", b"d"]
 
 
-def test_what_is_no_utf8_is_refused_with_its_line(tmp_path):
-    pytest.importorskip("sacremoses")
-    pytest.importorskip("sentencex")
+def test_what_is_not_raw_text_is_refused_with_its_line(tmp_path):
     (tmp_path / "x").write_bytes(b"good\n\xff\n")
     with pytest.raises(DataError, match=r"x:2: bytes that are not UTF-8"):
         list(stream_raw(str(tmp_path / "x"), "en"))
+    path = tmp_path / "some.conllu"
+    path.write_text("# text = a\n1\ta\ta\tDET\t_\t_\t0\troot\t_\t_\n\n")
+    with pytest.raises(DataError, match="2: CoNLL, where plain text is expected"):
+        list(stream_raw(str(path), "en"))
 
 
 def test_parts_are_the_whole(tmp_path):
-    pytest.importorskip("sacremoses")
-    pytest.importorskip("sentencex")
     text = "One is here. Two is there!\n\n" * 5
     (tmp_path / "x").write_text(text)
     parts = list(stream_raw(str(tmp_path / "x"), "en", most=3))
@@ -153,26 +140,13 @@ def test_parts_are_the_whole(tmp_path):
 @pytest.mark.parametrize("library", ["sacremoses", "sentencex"])
 def test_without_the_extra_it_says_what_to_install(library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
-    if library == "sentencex":
-        pytest.importorskip("sacremoses")
     with pytest.raises(UsageProblem, match=rf"^tokenize needs {library}: pip install 'aligntools\[tokenize\]'"):
         list(stream_raw("-", "en"))
 
 
 def test_sentences_and_words_of_a_language():
-    pytest.importorskip("sacremoses")
-    pytest.importorskip("sentencex")
     _, conll = conll_of(
         "L'État, M. Dupont, dit non. Voir http://a.org/b.", Tokenizer("fr").spans, sentence_splitter("fr")
     )
     assert b" ".join(conll.words).decode() == "L' État , M. Dupont , dit non . Voir http://a.org/b ."
     assert conll.offsets.tolist() == [0, 9, 12]
-
-
-def test_conll_is_not_taken_for_raw_text(tmp_path):
-    pytest.importorskip("sacremoses")
-    pytest.importorskip("sentencex")
-    path = tmp_path / "some.conllu"
-    path.write_text("# text = a\n1\ta\ta\tDET\t_\t_\t0\troot\t_\t_\n\n")
-    with pytest.raises(DataError, match="2: CoNLL, where plain text is expected"):
-        list(stream_raw(str(path), "en"))

@@ -221,7 +221,7 @@ def test_a_pipe_is_not_waited_for_longer_than_for_its_first_line():
     os.close(read_end)
 
 
-def test_the_beginning_of_a_file_of_any_compression(tmp_path):
+def test_beginnings(tmp_path):
     text = b"some words of a line\n" * 100_000
     for kind, compress in COMPRESS.items():
         (tmp_path / "x").write_bytes(compress(MARK + text))
@@ -229,9 +229,6 @@ def test_the_beginning_of_a_file_of_any_compression(tmp_path):
         assert text.startswith(start)
         assert len(start) > 1 << 19
         assert kind != "plain" or whole == pytest.approx(len(text), rel=0.01)
-
-
-def test_looking_at_the_beginning_takes_nothing_from_a_pipe():
     read_end, write_end = os.pipe()
     os.write(write_end, b"a b\n")
     os.close(write_end)

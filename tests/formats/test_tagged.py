@@ -82,7 +82,7 @@ def test_words_are_what_stands_between_spaces_and_tabs(lines, last):
     assert sentences(parse_text(raw, 1)) == expected
 
 
-def test_tagged_text(file):
+def test_tagged_text_and_what_is_written(file):
     path = file(b"The_DET dog's_NOUN  a_b_X\r\n\n__PUNCT\tand/or_CCONJ\n")
     found = read_tags(path, format="tagged", separator=b"_")
     assert sentences(found) == [[b"The", b"dog's", b"a_b"], [], [b"_", b"and/or"]]
@@ -94,6 +94,14 @@ def test_tagged_text(file):
     slash = read_tags(file(b"a_b/X 1/2/NUM"), format="tagged", separator=b"/")
     assert (slash.words, slash.tags) == ([b"a_b", b"1/2"], [b"X", b"NUM"])
     assert read_tags(file(b"a###X"), format="tagged", separator=b"###").words == [b"a"]
+    words, tags = [b"a", b"b_c", b"10 000"], [b"X", b"Y", b"NUM"]
+    assert format_tagged(words, [0, 2, 2, 3], tags) == "a_X b_c_Y\n\n10\u00a0000_NUM\n".encode()
+    assert format_tagged(words, np.array([0, 3]), tags, b"/") == "a/X b_c/Y 10\u00a0000/NUM\n".encode()
+    assert format_tagged([], [0], []) == b""
+    for tag in (b"A_B", b"", b"A B"):
+        with pytest.raises(UsageProblem, match="use another separator"):
+            format_tagged([b"a"], [0, 1], [tag])
+    assert format_tagged([b"a"], [0, 1], [b"A_B"], b"/") == b"a/A_B\n"
 
 
 @pytest.mark.parametrize(
@@ -110,17 +118,6 @@ def test_tokens_without_tags_are_errors(file, raw, line, fragment):
         with pytest.raises(DataError) as caught:
             read(path)
         assert str(caught.value).startswith(f"{path}:{line}: {fragment}")
-
-
-def test_writing():
-    words, tags = [b"a", b"b_c", b"10 000"], [b"X", b"Y", b"NUM"]
-    assert format_tagged(words, [0, 2, 2, 3], tags) == "a_X b_c_Y\n\n10\u00a0000_NUM\n".encode()
-    assert format_tagged(words, np.array([0, 3]), tags, b"/") == "a/X b_c/Y 10\u00a0000/NUM\n".encode()
-    assert format_tagged([], [0], []) == b""
-    for tag in (b"A_B", b"", b"A B"):
-        with pytest.raises(UsageProblem, match="use another separator"):
-            format_tagged([b"a"], [0, 1], [tag])
-    assert format_tagged([b"a"], [0, 1], [b"A_B"], b"/") == b"a/A_B\n"
 
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters=" \t\n\r\ufeff"), min_size=1, max_size=4)
@@ -229,13 +226,6 @@ def test_a_format_that_is_given_is_not_doubted(file):
     assert read_words(path, "text").words[0] == b"1"
 
 
-def test_text_that_is_all_comments_is_not_held_back(file):
-    path = file(b"# a\n" * 1000)
-    part = next(stream_sentences(path, sentences=1))
-    assert part.words == [b"#", b"a"]
-    assert sum(map(len, stream_sentences(path, sentences=7))) == 1000
-
-
 def test_tags_from_any_format(file):
     path = CONLL / "ranges-empty-nodes-comments.conllu"
     found = read_tags(path)
@@ -253,7 +243,7 @@ def test_tags_from_any_format(file):
     assert (columns.offsets.tolist(), columns.lines.tolist()) == ([0, 5, 10], [1, 8])
 
 
-def test_one_word_a_line(file):
+def test_columns_of_tags(file):
     chunks = file(b"He PRP B-NP\nreckons VBZ B-VP\n\n# # X\n")
     found = read_tags(chunks, 2, "columns")
     assert (sentences(found), found.tags) == ([[b"He", b"reckons"], [b"#"]], [b"PRP", b"VBZ", b"#"])
@@ -264,9 +254,6 @@ def test_one_word_a_line(file):
         read_tags(file(b"a\tX\nb\n"), format="columns")
     spaced = read_tags(file(b"# a comment\n10 000\tNUM\n\n#\tSYM\n"))
     assert (spaced.format, spaced.words, spaced.lines.tolist()) == ("columns", [b"10 000", b"#"], [2, 4])
-
-
-def test_columns_that_hold_no_tags(file):
     path = CONLL / "conll-x.conll"
     with pytest.raises(DataError, match=r"conll-x.conll: column 6 \(FEATS\) is _ in every line"):
         read_tags(path, "feats")

@@ -17,17 +17,6 @@ LINES = b"the 1 2 3\ncat -0.5 1e-3 .25\nKatze 4 5 6 \nthe 9 9 9\n"
 WANTED = [[1, 2, 3], [-0.5, 0.001, 0.25], [4, 5, 6], [0, 0, 0]]
 
 
-@pytest.fixture
-def file(tmp_path):
-    """Write a file."""
-
-    def write(name, data):
-        (tmp_path / name).write_bytes(data)
-        return tmp_path / name
-
-    return write
-
-
 @pytest.mark.parametrize("header", [b"", b"4 3\n", b"4 3 \r\n", b"\xef\xbb\xbf4\t3\n"])
 @pytest.mark.parametrize("change", [lambda d: d, lambda d: d.replace(b" ", b"\t"), lambda d: d.replace(b"\n", b"\r\n")])
 @pytest.mark.parametrize("pack", [lambda d: d, gzip.compress, lzma.compress])
@@ -101,12 +90,9 @@ def test_files_that_cannot_be_used(file, data, line, problem):
     assert str(found.value).startswith(f"{path}:")
 
 
-def test_a_file_that_is_cut_short_is_told(file, caplog):
+def test_files_that_are_cut_short_or_not_there(file, caplog):
     with caplog.at_level(logging.WARNING):
         read_word_vectors(str(file("a.vec", b"9 1\nthe 1\ncat 2\n")), ["the"])
     assert "has 2 words, and 9 by its first line: is it whole?" in caplog.text
-
-
-def test_there_is_no_file():
     with pytest.raises(DataError, match="nowhere"):
         read_word_vectors("nowhere.vec", ["the"])

@@ -14,13 +14,7 @@ from aligntools.ground.errors import DataError
 from tests.keeping import KEPT
 
 FILES = (
-    "align.fertility",
-    "align.hmm-forward",
-    "align.ibm2-table",
-    "tag.hmm",
-    "tag.induced",
-    "parse.labels",
-    "grammar",
+    *("align.fertility", "align.hmm-forward", "align.ibm2-table", "tag.hmm", "tag.induced", "parse.labels", "grammar"),
     "lm",
 )
 FOLDER = KEPT / "0.2.0"

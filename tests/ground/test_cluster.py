@@ -43,13 +43,15 @@ def engine(running):
     engine.close()
 
 
-def test_the_same_files_as_elsewhere(tmp_path, engine):
+def test_files_and_stages(tmp_path, engine, running):
     done = []
     engine.run("squares, all", jobs.square, [(str(tmp_path), k) for k in range(20)], lambda: done.append(1))
     assert written(tmp_path) == {str(k): str(k * k) for k in range(20)}
     assert len(done) == 20
     assert engine.workers == 2
     engine.run("nothing", jobs.square, [], lambda: None)
+    engine.run("EM 1/3", jobs.square, [(str(tmp_path), k) for k in range(3)], lambda: None)
+    assert "EM_1_3" in {prefix for prefix in running.scheduler.task_prefixes}
 
 
 def test_a_job_has_a_whole_worker(tmp_path, engine, running, monkeypatch):
@@ -66,11 +68,6 @@ def test_a_job_has_a_whole_worker(tmp_path, engine, running, monkeypatch):
     assert int(limit) == int(0.75 * running.workers[0].memory_manager.memory_limit)
     assert memory.limit() == before
     engine.run("together", jobs.alone, [str(tmp_path)] * 6, lambda: None)  # fails where two are
-
-
-def test_stages_have_their_names_at_the_scheduler(tmp_path, engine, running):
-    engine.run("EM 1/3", jobs.square, [(str(tmp_path), k) for k in range(3)], lambda: None)
-    assert "EM_1_3" in {prefix for prefix in running.scheduler.task_prefixes}
 
 
 def test_the_first_error_in_order_arrives_as_it_is(tmp_path, engine, capfd):

@@ -62,12 +62,28 @@ def said(caplog):
     return lambda: [record.getMessage() for record in caplog.records]
 
 
-def test_what_was_compiled_is_loaded(place, said):
+def test_code_is_kept(place, said):
     assert place.compiles()
     assert not place.compiles()
     assert [p.suffix for p in place.files] == [".nbc"]  # no lock is left
     assert said() == ["compiling, once on this machine (up to 20 s)"]
     assert not place.warnings
+    with pytest.raises(numba.TypingError):
+        place.kernel()(None)
+    assert not code_cache.turns._held
+    assert not place.files
+    assert place.compiles("new")
+    assert place.compiles("old")  # by another checkout, say
+    assert not place.compiles("new")
+    assert not place.compiles("old")
+    assert place.kernel("old")._cache.any()
+    assert not place.kernel("older")._cache.any()
+    compiled = place.kernel()
+    compiled(1)
+    key = compiled._cache._index_key((numba.int64,), compiled.targetctx.codegen())
+    compiled._cache._cache_file.save(key, ("nonsense",))
+    assert place.compiles()
+    assert not place.compiles()
 
 
 @pytest.mark.parametrize(
@@ -128,15 +144,6 @@ def test_a_folder_that_is_not_named_gets_nothing_that_is_read_elsewhere(place, m
     assert not list((tmp_path / "home").rglob("*.nbc"))
 
 
-def test_code_that_cannot_be_made_from_a_whole_file_is_compiled_again(place):
-    compiled = place.kernel()
-    compiled(1)
-    key = compiled._cache._index_key((numba.int64,), compiled.targetctx.codegen())
-    compiled._cache._cache_file.save(key, ("nonsense",))
-    assert place.compiles()
-    assert not place.compiles()
-
-
 def test_a_full_disk_is_done_without(place, monkeypatch, said):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -149,22 +156,6 @@ def test_a_full_disk_is_done_without(place, monkeypatch, said):
         f"compiled code cannot be kept in {place.path / 'some'}: No space left on device; going on without"
     ]
     assert not place.files
-
-
-def test_a_kernel_that_cannot_be_compiled_keeps_nobody_waiting(place):
-    with pytest.raises(numba.TypingError):
-        place.kernel()(None)
-    assert not code_cache.turns._held
-    assert not place.files
-
-
-def test_other_sources_are_other_code_and_both_are_kept(place):
-    assert place.compiles("new")
-    assert place.compiles("old")  # by another checkout, say
-    assert not place.compiles("new")
-    assert not place.compiles("old")
-    assert place.kernel("old")._cache.any()
-    assert not place.kernel("older")._cache.any()
 
 
 def test_what_nobody_has_used_for_long_is_removed_where_something_new_is_kept(place):

@@ -60,10 +60,15 @@ def test_the_same_files_whatever_runs_the_jobs(tmp_path, two):
     assert ended(int(pid))
 
 
-def test_no_jobs_start_no_workers():
+def test_workers_and_what_they_have(tmp_path, two):
     engine = Processes(2)
     engine.run("nothing", jobs.square, [], lambda: None)
     assert engine._running == []
+    done = []
+    two.run("dying", jobs.dies, [(str(tmp_path), k, False) for k in range(8)], lambda: done.append(1))
+    assert written(tmp_path) == {str(k): str(k * k) for k in range(8)}
+    assert len(done) == 8
+    assert len(workers_of(tmp_path)) in (2, 3)
 
 
 def test_workers_have_what_this_process_has(tmp_path, two, monkeypatch, capfd):
@@ -73,14 +78,6 @@ def test_workers_have_what_this_process_has(tmp_path, two, monkeypatch, capfd):
     kept = kernels_vectors.combine._cache.cache_path
     assert (tmp_path / "seen").read_text().split("\n") == ["3", str(123 << 20), kept, "here"]
     assert capfd.readouterr() == ("", "")
-
-
-def test_a_worker_that_ends_is_replaced(tmp_path, two):
-    done = []
-    two.run("dying", jobs.dies, [(str(tmp_path), k, False) for k in range(8)], lambda: done.append(1))
-    assert written(tmp_path) == {str(k): str(k * k) for k in range(8)}
-    assert len(done) == 8
-    assert len(workers_of(tmp_path)) in (2, 3)
 
 
 def test_a_job_that_ends_every_worker_is_given_up(tmp_path, two):
@@ -94,7 +91,7 @@ def test_a_job_that_ends_every_worker_is_given_up(tmp_path, two):
     assert written(tmp_path)["9"] == "81"
 
 
-def test_workers_that_do_not_start(monkeypatch, tmp_path):
+def test_processes_that_do_not_start(monkeypatch, tmp_path):
     monkeypatch.setattr(processes, "_BEGIN", "raise SystemExit(3)")
     with (
         closing(Processes(2)) as engine,
@@ -102,8 +99,6 @@ def test_workers_that_do_not_start(monkeypatch, tmp_path):
     ):
         engine.run("squares", jobs.square, [(str(tmp_path), k) for k in range(4)], lambda: None)
 
-
-def test_too_few_processes_are_allowed(monkeypatch, tmp_path):
     def refused(*_args, **_more):
         raise BlockingIOError(11, "Resource temporarily unavailable")
 

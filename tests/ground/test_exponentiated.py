@@ -33,15 +33,16 @@ def test_the_maximum_of_a_likelihood_is_the_relative_frequency(rows):
     assert all(b >= a for a, b in itertools.pairwise(objectives))
 
 
-def test_a_step_that_lowers_the_objective_is_taken_back_and_halved():
+def test_steps_that_are_taken_back_or_end():
     family = Family.of_rows((1, 3), rate=50.0)
     (p,), objectives = climb(likelihood(np.array([[8.0, 1.0, 1.0]])), [np.array([0.79, 0.105, 0.105])], [family], 40)
     assert family.rates[0] < 50
     assert min(np.diff(objectives)) >= 0
     assert p == pytest.approx([0.8, 0.1, 0.1], abs=1e-3)
-
-
-def test_zeros_stay_and_distributions_never_used_do_not_move():
+    seen = []
+    climb(likelihood(np.array([[1.0, 1.0]])), [np.array([0.5, 0.5])], [Family.of_rows((1, 2))], 20, 1e-9,
+          lambda *a: seen.append(a))  # fmt: skip
+    assert len(seen) == 2
     weights = np.array([[3.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
     start = np.array([0.5, 0.5, 0.0, 0.2, 0.3, 0.5])
 
@@ -53,10 +54,3 @@ def test_zeros_stay_and_distributions_never_used_do_not_move():
     assert p[2] == 0
     assert p[3:] == pytest.approx(start[3:])
     assert p[:2] == pytest.approx([0.75, 0.25], abs=1e-3)
-
-
-def test_it_stops_where_nothing_is_gained():
-    seen = []
-    climb(likelihood(np.array([[1.0, 1.0]])), [np.array([0.5, 0.5])], [Family.of_rows((1, 2))], 20, 1e-9,
-          lambda *a: seen.append(a))  # fmt: skip
-    assert len(seen) == 2

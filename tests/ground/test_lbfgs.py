@@ -80,7 +80,7 @@ def test_threads_change_nothing(threads):
     assert one.state.x.tobytes() == several.state.x.tobytes()
 
 
-def test_a_stopped_run_goes_on_to_the_same_end():
+def test_stopped_runs_go_on():
     function, _ = quadratic(2, 25)
     whole = lbfgs.minimize(function, np.zeros(25), 20, 0, memory=3)
     first = lbfgs.minimize(function, np.zeros(25), 50, 0, memory=3, progress=lambda s: s.steps == 8)
@@ -89,10 +89,6 @@ def test_a_stopped_run_goes_on_to_the_same_end():
     second = lbfgs.minimize(function, lbfgs.LbfgsState.from_arrays(arrays), 20, 0, memory=3)
     assert second.state.x.tobytes() == whole.state.x.tobytes()
     assert second.state.steps == 20
-
-
-def test_a_run_that_was_stopped_just_before_its_end_makes_no_step_more():
-    """Of what was kept after each step, the last included, one comes to the same end."""
     function, _ = quadratic(2, 25)
     kept = []
     whole = lbfgs.minimize(

@@ -30,18 +30,12 @@ def test_a_container_has_less_than_its_machine(tmp_path, groups, limits):
     assert memory.available(system(tmp_path, groups, limits)) == 1_000_000
 
 
-def test_a_group_without_a_limit_has_what_the_machine_has(tmp_path):
+def test_bounds_of_memory(tmp_path):
     root = system(tmp_path, "4:memory:/job\n0::/\n", {"memory/memory.limit_in_bytes": "9223372036854771712\n"})
     assert memory.available(root) == memory.available(str(tmp_path / "nowhere")) > 1 << 28
-
-
-def test_used_memory_grows_with_what_is_held():
     before = memory.used()
     held = np.ones(1 << 27, np.uint8)
     assert memory.used() - before > len(held) // 2
-
-
-def test_the_bound_is_asked_before_memory_is_taken():
     with memory.bounded(memory.used() + (64 << 20)):
         memory.ask(1 << 20, "a table")
         with pytest.raises(ResourceError, match=r"^a table: \d+M of memory needed, and max_memory is \d+M"):

@@ -24,9 +24,14 @@ def test_no_block_costs_much_more_than_its_share(costs, blocks):
         assert sum(costs[a:b]) <= sum(costs) / blocks + max(costs) + 1e-3
 
 
-def test_equal_costs_are_cut_into_equal_blocks():
+def test_blocks_and_threads():
     assert balanced_blocks(np.ones(12), 4) == [(0, 3), (3, 6), (6, 9), (9, 12)]
     assert balanced_blocks(np.ones(2), 2) == [(0, 1), (1, 2)]
+    barrier = threading.Barrier(3, timeout=20)
+    with Pool(3) as pool:
+        assert len(pool.map(lambda _: barrier.wait(), range(3))) == 3
+    with Pool(1) as pool:
+        assert pool.map(lambda _: threading.get_ident(), range(2)) == [threading.get_ident()] * 2
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -36,14 +41,3 @@ def test_a_pool_keeps_the_order_and_raises_what_was_raised(threads):
         assert pool.map(str, []) == []
         with pytest.raises(ZeroDivisionError):
             pool.map(lambda x: 1 / x, [2, 1, 0])
-
-
-def test_threads_run_at_the_same_time():
-    barrier = threading.Barrier(3, timeout=20)
-    with Pool(3) as pool:
-        assert len(pool.map(lambda _: barrier.wait(), range(3))) == 3
-
-
-def test_one_thread_is_the_callers_own():
-    with Pool(1) as pool:
-        assert pool.map(lambda _: threading.get_ident(), range(2)) == [threading.get_ident()] * 2

@@ -22,7 +22,7 @@ def test_what_counts_as_punctuation(convention, left_out):
     assert np.flatnonzero(~attachment.counted(TAGS if convention == "ud" else WORDS, convention)).tolist() == left_out
 
 
-def test_counts_by_hand():
+def test_what_is_counted():
     labels = np.array([True, True, True, True, True, False, True, True, True])
     counts = attachment.count(GOLD, HEADS, OFFSETS, np.ones(9, bool), labels)
     assert counts.tolist() == [[3, 2, 2, 1, 0, 1, 1], [0] * 7, [2, 0, 0, 1, 0, 1, 0], [4, 4, 3, 1, 1, 1, 1]]
@@ -32,9 +32,6 @@ def test_counts_by_hand():
     short = attachment.count(GOLD, HEADS, OFFSETS, attachment.counted(TAGS, "ud"), longest=2)
     assert short[:, 0].tolist() == [2, 0, 2, 0]
     assert not short[3].any()
-
-
-def test_nothing_to_count():
     counts = attachment.count([], [], np.array([0, 0]), np.zeros(0, bool))
     assert attachment.figures(counts.sum(axis=0)).tolist() == [0, 0, 0, 0]
     nothing = attachment.DependencyTrees(np.zeros(0, np.int32), np.array([0]))
@@ -42,9 +39,6 @@ def test_nothing_to_count():
     assert (score.words, score.sentences, score.uas, score.las, score.complete, score.root) == (0, 0, 0, None, 0, 0)
     assert score.interval() == (0, 0)
     assert score.minus(score).p_value == 1
-
-
-def test_other_lengths_are_refused():
     with pytest.raises(ValueError, match="8 words where the gold has 9"):
         attachment.count(GOLD, HEADS[:8], OFFSETS, np.ones(9, bool))
 
@@ -82,25 +76,14 @@ def test_groups():
     assert attachment.Group("x", 0, 0, 0, 0).recall == attachment.Group("x", 0, 0, 0, 0).precision == 0
     assert attachment.length_groups(np.array([0, 10, 21, 21, 62])).tolist() == [0] * 10 + [1] * 11 + [4] * 41
     assert attachment.distance_groups([0, 8, 9, 9, 1, 1, 1, 1, 1], np.array([0, 9])).tolist() == [
-        0,
-        3,
-        3,
-        3,
-        3,
-        3,
-        3,
-        4,
-        4,
+        *(0, 3, 3, 3, 3, 3, 3, 4, 4),
     ]
 
 
-def test_labels_with_and_without_subtypes():
+def test_labels_and_tags():
     gold, other = [b"nsubj:pass", b"obl", b"a:b"], [b"nsubj", b"obl", b"a:c"]
     assert attachment.labels_equal(gold, other).tolist() == [False, True, False]
     assert attachment.labels_equal(gold, other, subtypes=False).tolist() == [True, True, True]
-
-
-def test_tags_to_the_twelve():
     assert universal([b"PROPN", b"NOUN", b"SYM", b"PUNCT", b"odd"]) == [b"NOUN", b"NOUN", b"X", b".", b"X"]
     assert universal([b"NNS", b"TO", b"IN", b"VERB"], "penn") == [b"NOUN", b"PRT", b"ADP", b"VERB"]
     assert universal([b"q"], {b"q": b"ADV"}) == [b"ADV"]

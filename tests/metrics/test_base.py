@@ -56,11 +56,24 @@ def test_the_interval_is_that_of_many_draws(systems):
     assert low < inner[0] < score.accuracy < inner[1] < high
 
 
-def test_a_corpus_of_equal_sentences_has_no_spread():
+def test_intervals_and_p_values():
     links = Links.from_lists([[(0, 0), (1, 1)]] * 20)
     gold = Gold(Links.from_lists([[(0, 0)]] * 20), Links.from_lists([[(0, 0)]] * 20), "pharaoh", 0)
     score = Aer().score(gold, links)
     assert score.interval(50) == pytest.approx((score.aer, score.aer))
+    one, other = (Share().score(None, c) for c in ([[3, 4], [3, 4], [4, 4]], [[1, 4], [2, 4], [3, 4]]))
+    assert one.minus(other, 20_000).p_value == pytest.approx(2 / 8, abs=0.01)
+    rng = np.random.default_rng(5)
+    words = rng.integers(5, 15, 8)
+    a, b = (np.stack([rng.binomial(words, 0.7), words], axis=1) for _ in range(2))
+    observed = abs(Share().score(None, a).share - Share().score(None, b).share)
+    extreme = 0
+    for mask in range(256):
+        swap = np.array([[mask >> k & 1] for k in range(8)])
+        x, y = (Share().score(None, np.where(s, b, a)) for s in (swap, 1 - swap))
+        extreme += abs(x.share - y.share) >= observed - 1e-12
+    found = Share().score(None, a).minus(Share().score(None, b), 4000)
+    assert found.p_value == pytest.approx(extreme / 256, abs=0.03)
 
 
 def test_comparison(systems):
@@ -112,26 +125,6 @@ class ShareScore(base.Score):
         return {"share": base.percent(self.share)}
 
 
-def test_the_p_value_is_the_share_of_exchanges():
-    """Three sentences have eight exchanges; two of them, none and all, make as large a difference."""
-    one, other = (Share().score(None, c) for c in ([[3, 4], [3, 4], [4, 4]], [[1, 4], [2, 4], [3, 4]]))
-    assert one.minus(other, 20_000).p_value == pytest.approx(2 / 8, abs=0.01)
-
-
-def test_p_values_are_those_of_enumeration():
-    rng = np.random.default_rng(5)
-    words = rng.integers(5, 15, 8)
-    a, b = (np.stack([rng.binomial(words, 0.7), words], axis=1) for _ in range(2))
-    observed = abs(Share().score(None, a).share - Share().score(None, b).share)
-    extreme = 0
-    for mask in range(256):
-        swap = np.array([[mask >> k & 1] for k in range(8)])
-        x, y = (Share().score(None, np.where(s, b, a)) for s in (swap, 1 - swap))
-        extreme += abs(x.share - y.share) >= observed - 1e-12
-    found = Share().score(None, a).minus(Share().score(None, b), 4000)
-    assert found.p_value == pytest.approx(extreme / 256, abs=0.03)
-
-
 def test_a_new_metric_gets_table_and_json():
     scores = [Share().score(None, [[k, 4], [2, 4]]) for k in (1, 4)]
     shown = report.compare_scores(scores, ["a", "bb"], bootstrap=20)
@@ -155,16 +148,13 @@ def test_a_new_metric_gets_table_and_json():
     assert "bootstrap:0|seed:3" in str(tested)
 
 
-def test_what_cannot_be_compared(systems):
+def test_signatures_and_what_cannot_be_compared(systems):
     tags, share = TagAccuracy().score(*systems[:2]), Share().score(None, [[1, 2]])
     for scores in ([], [tags, share], [share, Share().score(None, [[1, 2]] * 2)]):
         with pytest.raises(UsageProblem):
             report.compare_scores(scores)
     with pytest.raises(UsageProblem, match="1 names for 2 scores"):
         report.compare_scores([share, share], ["a"])
-
-
-def test_signatures_join_what_differs():
     scores = [Share().score(None, [[1, 2]]) for _ in range(2)]
     other = dataclasses.replace(scores[1], signature=base.Signature({"metric": "share", "nsent": 1, "train": "3types"}))
     assert str(report.compare_scores([scores[0], other], bootstrap=0, paired=False).signature) == (
@@ -172,6 +162,11 @@ def test_signatures_join_what_differs():
     )
     other = dataclasses.replace(scores[1], signature=base.Signature({"metric": "share", "nsent": 2}))
     assert "nsent:1,2|" in str(report.compare_scores([scores[0], other]).signature)
+    digest = hashlib.sha256()
+    for score in everything():
+        figures = json.loads(json.dumps(score.as_dict()), parse_float=lambda x: f"{float(x):.9g}")
+        digest.update(json.dumps([score.totals, figures], sort_keys=True).encode())
+    assert digest.hexdigest()[:16] == RECORDED.get(__version__)
 
 
 def everything():
@@ -200,11 +195,3 @@ def everything():
     texts = [Segments(rng.integers(0, 4, gold.offsets[-1]).astype(np.int32), gold.offsets) for _ in range(3)]
     for smooth in ("exp", "floor", "add-k", "none"):
         yield Bleu(TranslationScoring(smooth=smooth)).score(texts[1:], texts[0])
-
-
-def test_the_version_moves_when_figures_do():
-    digest = hashlib.sha256()
-    for score in everything():
-        figures = json.loads(json.dumps(score.as_dict()), parse_float=lambda x: f"{float(x):.9g}")
-        digest.update(json.dumps([score.totals, figures], sort_keys=True).encode())
-    assert digest.hexdigest()[:16] == RECORDED.get(__version__)

@@ -26,7 +26,7 @@ def counts(gold, other, **settings):
     return dict(zip(metric.labels, row, strict=True))
 
 
-def test_counts_of_a_pair():
+def test_counts_of_pairs():
     found = counts(GOLD, OTHER)
     assert (found["right"], found["gold"], found["parsed"]) == (6, 7, 6)
     assert (found["crossing"], found["exact"], found["tags"], found["words"]) == (0, 0, 6, 7)
@@ -35,13 +35,17 @@ def test_counts_of_a_pair():
     assert score.f1 == pytest.approx(12 / 13)
     assert score.groups("label") == [("NP", 4, 3, 3), ("PP", 1, 1, 1), ("S", 1, 1, 1), ("VP", 1, 1, 1)]
     assert score.groups("length") == [("1-10", 7, 6, 6)]
-
-
-def test_crossing_brackets():
     gold, other = "(S (A (X a) (X b)) (B (X c) (X d)))", "(S (X a) (C (C (X b) (X c)) (X d)))"
     found = counts(gold, other)
     assert (found["right"], found["parsed"], found["crossing"]) == (1, 3, 2)
     assert (found["without_crossing"], found["up_to_two"]) == (0, 1)
+    flat = "(S " + "(NP (D the) (N cat)) " * 20_000 + ")"
+    deep = "".join(f"(S (N a{k}) (V " for k in range(1500)) + "(B x)" + "))" * 1500
+    for one in flat, deep:
+        found = counts(one, one)
+        assert (found["right"], found["crossing"], found["exact"]) == (found["gold"], 0, 1)
+    assert counts("(S (NP (NP (N a))) (V b))", "(S (NP (N a)) (V b))")["right"] == 2
+    assert counts("(S (NP (N a)) (V b))", "(S (NP (NP (N a))) (V b))")["parsed"] == 3
 
 
 SPANS = st.tuples(st.integers(0, 8), st.integers(1, 5), st.integers(1, 2)).map(
@@ -56,45 +60,20 @@ def test_brackets_cross_where_they_overlap_and_neither_holds_the_other(found, kn
     assert _crossing(found, known) == crossing
 
 
-def test_large_trees():
-    flat = "(S " + "(NP (D the) (N cat)) " * 20_000 + ")"
-    deep = "".join(f"(S (N a{k}) (V " for k in range(1500)) + "(B x)" + "))" * 1500
-    for one in flat, deep:
-        found = counts(one, one)
-        assert (found["right"], found["crossing"], found["exact"]) == (found["gold"], 0, 1)
-
-
-def test_a_bracket_that_stands_twice_counts_twice():
-    assert counts("(S (NP (NP (N a))) (V b))", "(S (NP (N a)) (V b))")["right"] == 2
-    assert counts("(S (NP (N a)) (V b))", "(S (NP (NP (N a))) (V b))")["parsed"] == 3
-
-
-def test_punctuation_is_that_of_the_gold_tree():
+def test_what_does_not_count():
     gold, other = "(S (NP (N a) (, ,)) (VP (V b)) (. .))", "(S (NP (N a)) (X (N ,) (VP (V b)) (. .)))"
     found = counts(gold, other)
     assert (found["right"], found["gold"], found["parsed"], found["words"]) == (3, 3, 4, 2)
     every = counts(gold, other, leave_out="none")
     assert (every["right"], every["words"]) == (2, 4)
-
-
-def test_tops_do_not_count_and_particles_are_adverbs():
     found = counts("(TOP (S (ADVP (R up)) (V go)))", "( (S (PRT (R up)) (V go)))")
     assert (found["right"], found["gold"], found["parsed"], found["exact"]) == (2, 2, 2, 1)
-
-
-def test_a_sentence_without_a_tree_lacks_its_brackets():
     metric = Bracketing()
     score = metric.score([tree(GOLD), tree(GOLD)], [Tree(""), tree(GOLD)])
     assert (score.failed, score.precision, score.recall, score.exact) == (1, 1.0, 0.5, 0.5)
     assert score.tags == 0.5
-
-
-def test_unlabelled_without_what_every_tree_has():
     found = counts(GOLD, OTHER, unlabelled=True, whole=False)
     assert (found["right"], found["gold"], found["parsed"]) == (4, 5, 4)
-
-
-def test_longer_sentences_are_left_out():
     assert counts(GOLD, OTHER, max_length=7)["sentences"] == 0
     assert counts(GOLD, OTHER, max_length=8)["sentences"] == 1
 

@@ -70,7 +70,7 @@ def test_the_counts_are_the_official_ones(texts):
     assert ours(*texts) == official(*texts)
 
 
-def test_function_words_spoil_mlas():
+def test_function_words_and_other_characters():
     """By hand: the verb's auxiliary has another tag, so that MLAS counts the verb as wrong and CLAS does not."""
     row = "{}\tw\t_\t{}\t_\t_\t{}\t{}\t_\t_\n"
     gold = row.format(1, "AUX", 2, "aux") + row.format(2, "VERB", 0, "root") + "\n"
@@ -78,6 +78,11 @@ def test_function_words_spoil_mlas():
     assert found["CLAS"] == found["BLEX"] == (1, 1, 1)
     assert found["MLAS"] == (1, 1, 0)
     assert found["UPOS"] == (2, 2, 1)
+    rows = [f"{k}\t{w}\t_\tX\t_\t_\t0\troot\t_\t_\n\n".encode() for k, w in ((1, "ab"), (1, "cd"), (1, "x"))]
+    with pytest.raises(DataError, match=r"^other:3: the text goes on with 'x' where the gold at gold:3 has 'd'"):
+        aligned(rows[0] + rows[1], rows[0] + rows[1].replace(b"cd", b"cx"))
+    with pytest.raises(DataError, match=r"^other:1: the text goes on with the text's end where the gold at gold:3 has"):
+        aligned(rows[0] + rows[1], rows[0])
 
 
 @pytest.mark.skipif(not TREEBANK.is_file(), reason="no treebanks here")
@@ -141,11 +146,3 @@ def segmentation(draw, text):
 @given(segmentations())
 def test_the_counts_of_other_segmentations_are_the_official_ones(texts):
     assert aligned(*texts) == official(*texts, ("Tokens", "Sentences", "Words", *MEASURES))
-
-
-def test_other_characters_are_refused_with_their_place():
-    rows = [f"{k}\t{w}\t_\tX\t_\t_\t0\troot\t_\t_\n\n".encode() for k, w in ((1, "ab"), (1, "cd"), (1, "x"))]
-    with pytest.raises(DataError, match=r"^other:3: the text goes on with 'x' where the gold at gold:3 has 'd'"):
-        aligned(rows[0] + rows[1], rows[0] + rows[1].replace(b"cd", b"cx"))
-    with pytest.raises(DataError, match=r"^other:1: the text goes on with the text's end where the gold at gold:3 has"):
-        aligned(rows[0] + rows[1], rows[0])

@@ -112,33 +112,21 @@ def test_vi_is_symmetric_and_zero_only_for_the_same_partition(pairs):
 GOLD = [b"N"] * 4 + [b"V"] * 2 + [b"D"] * 2
 
 
-def test_a_perfect_tagging():
+def test_extremes():
     scores = score(GOLD, GOLD)
     assert (scores.accuracy, scores.many_to_one, scores.one_to_one) == (1, 1, 1)
     assert scores.information == tags.Information(1.5, 1.5, 0, 0, 0, 1, 1, 1)
-
-
-def test_one_label_for_all():
     scores = score(GOLD, [b"7"] * 8)
     assert (scores.accuracy, scores.many_to_one, scores.one_to_one) == (None, 0.5, 0.5)
     assert scores.information == tags.Information(1.5, 0, 1.5, 0, 1.5, 0, 1, 0)
-
-
-def test_a_label_for_each_word():
     scores = score(GOLD, [b"%d" % k for k in range(8)])
     assert (scores.accuracy, scores.many_to_one, scores.one_to_one) == (None, 1, 3 / 8)
     information = scores.information
     assert (information.vi, information.homogeneity, information.completeness) == (1.5, 1, 0.5)
     assert information.v_measure == pytest.approx(2 / 3)
-
-
-def test_independent_labels():
     scores = score([b"A", b"A", b"B", b"B"], [b"0", b"1", b"0", b"1"])
     assert (scores.many_to_one, scores.one_to_one) == (0.5, 0.5)
     assert scores.information == tags.Information(1, 1, 1, 1, 2, 0, 0, 0)
-
-
-def test_no_words():
     scores = score([], [], np.zeros(0, bool))
     assert (scores.words, scores.accuracy, scores.many_to_one, scores.one_to_one) == (0, None, None, None)
     assert (scores.known, scores.unknown, scores.accuracy_known, scores.accuracy_unknown) == (0, 0, None, None)
@@ -148,20 +136,20 @@ def test_no_words():
     assert (scores.interval(), scores.minus(scores)) == (None, None)
 
 
-def test_accuracy_only_where_most_labels_are_tags():
+def test_accuracy_and_known_words():
     gold = [b"N"] * 4
     assert score(gold, [b"N", b"N", b"x", b"x"]).accuracy == 0.5
     scores = score(gold, [b"N", b"y", b"x", b"x"], np.ones(4, bool))
     assert (scores.accuracy, scores.accuracy_known, scores.known, scores.foreign) == (None, None, 4, 3)
-
-
-def test_known_and_unknown_words():
     known = np.array([True] * 5 + [False] * 3)
     scores = score(GOLD, [b"N"] * 5 + [b"V", b"V", b"D"], known)
     assert (scores.known, scores.unknown, scores.accuracy_known) == (5, 3, 0.8)
     assert scores.accuracy_unknown == pytest.approx(2 / 3)
     assert score(GOLD, GOLD, ~np.zeros(8, bool)).accuracy_unknown is None
     assert score(GOLD, GOLD).known is None
+    right = np.array([True, False, True, True])
+    counts = tags.sentence_counts(right, np.array([0, 2, 2, 4]))
+    assert counts.tolist() == [[1, 2], [0, 0], [2, 2]]
 
 
 def test_figures_of_each_tag():
@@ -181,20 +169,11 @@ def test_figures_of_each_tag():
     assert tags.confusions(tags.contingency(GOLD, predicted), 2) == [(b"D", b"N", 1), (b"N", b"V", 1)]
 
 
-def test_figures_of_each_tag_of_induced_labels():
+def test_figures_of_induced_labels():
     rows = tags.by_tag(tags.contingency(GOLD, [b"0", b"0", b"0", b"1", b"1", b"1", b"2", b"0"]))
     assert [dataclasses.astuple(row)[:4] for row in rows] == [(b"N", 4, 4, 3), (b"V", 2, 3, 2), (b"D", 2, 1, 1)]
-
-
-def test_too_many_labels_for_tags():
     values = [b"%d" % k for k in range(5000)]
     with pytest.raises(UsageProblem, match="5000 different tags and 5000 different labels"):
         tags.contingency(values, values)
     with pytest.raises(ValueError, match="1 labels for 2 tags"):
         tags.contingency([b"A", b"B"], [b"A"])
-
-
-def test_counts_of_sentences():
-    right = np.array([True, False, True, True])
-    counts = tags.sentence_counts(right, np.array([0, 2, 2, 4]))
-    assert counts.tolist() == [[1, 2], [0, 0], [2, 2]]

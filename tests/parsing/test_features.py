@@ -88,7 +88,7 @@ def test_the_gradient_is_the_transpose():
     assert np.isclose(gradient @ weights, values @ space.scores(weights, sentences), rtol=1e-11)
 
 
-def test_some_templates_alone():
+def test_templates_and_numbers_of_features():
     """The delexicalized part and the rest of the scores are all of them."""
     sentences, _ = some_sentences(5)
     space = FeatureSpace(features.SETS["full"], [12] * len(features.SETS["full"]))
@@ -96,9 +96,6 @@ def test_some_templates_alone():
     parts = [space.scores(weights, sentences, only=names) for names in (features.TAGS, features.WORDS)]
     assert np.allclose(sum(parts), space.scores(weights, sentences), rtol=0, atol=1e-12)
     assert np.abs(parts[1]).max() > 0.1
-
-
-def test_a_feature_has_its_number_whatever_else_there_is():
     sentences, _ = some_sentences(6)
     alone = FeatureSpace(("p [p] p",), [12])
     among = FeatureSpace(("w |", "p  [p] p", "p | p"), [9, 12, 10])
@@ -106,6 +103,16 @@ def test_a_feature_has_its_number_whatever_else_there_is():
     wide = np.zeros(among.size)
     wide[slice(*among.regions[1])] = weights
     assert np.array_equal(alone.scores(weights, sentences), among.scores(wide, sentences))
+    sentences, texts = some_sentences(8, [15] * 12, tags=9)
+    space = FeatureSpace.fitted(("p |", "w p | w p"), sentences, 18)
+    for t, template in enumerate(space.templates):
+        known = set()
+        for _, s, h, m in edges_of(sentences):
+            if h != m:
+                known |= naive.edge_features(texts[s], [template], features.BINS, h, m)
+        assert 0.8 * 2 * len(known) <= 1 << space.bits[t] <= 1.3 * 4 * len(known)
+    with pytest.raises(ValueError, match="layers of shape"):
+        EncodedSentences(np.array([0, 3]), np.zeros((3, 3), np.int32))
 
 
 @pytest.mark.parametrize("threads", [2, 3])
@@ -123,17 +130,6 @@ def test_threads_change_nothing(threads):
     assert scores.tobytes() == space.scores(weights, sentences).tobytes()
     assert several.tobytes() == one.tobytes()
     assert fitted.bits == FeatureSpace.fitted(features.TAGS, sentences, 12).bits
-
-
-def test_fitted_regions_follow_the_number_of_features():
-    sentences, texts = some_sentences(8, [15] * 12, tags=9)
-    space = FeatureSpace.fitted(("p |", "w p | w p"), sentences, 18)
-    for t, template in enumerate(space.templates):
-        known = set()
-        for _, s, h, m in edges_of(sentences):
-            if h != m:
-                known |= naive.edge_features(texts[s], [template], features.BINS, h, m)
-        assert 0.8 * 2 * len(known) <= 1 << space.bits[t] <= 1.3 * 4 * len(known)
 
 
 def test_distances_fall_into_their_bins():
@@ -163,8 +159,3 @@ def test_distances_fall_into_their_bins():
 def test_what_is_no_feature_space(templates, bits, bins, match):
     with pytest.raises(ValueError, match=match):
         FeatureSpace(templates, bits, bins)
-
-
-def test_layers_that_do_not_fit():
-    with pytest.raises(ValueError, match="layers of shape"):
-        EncodedSentences(np.array([0, 3]), np.zeros((3, 3), np.int32))

@@ -225,13 +225,22 @@ def test_real_space_and_log_space_agree(kind, scale):
         assert np.allclose(fast, slow, rtol=1e-11, atol=1e-10)
 
 
-def test_a_root_that_weighs_next_to_nothing():
+def test_roots_and_scores_at_the_edges():
     """Two words that want each other: a determinant loses every digit here, elimination none."""
     scores = np.array([[-60.0, 0, 0], [-61.0, 0, 0]])
     found = inference.sums(scores.ravel(), np.array([0, 2]), TreeConstraints(False, False))
     p = 1 / (1 + math.exp(-1))
     assert math.isclose(found.log_z[0], math.log(math.exp(-60) + math.exp(-61) + math.exp(-121)), rel_tol=1e-15)
     assert np.allclose(found.marginals.reshape(2, 3), [[p, 0, 1 - p], [1 - p, p, 0]], rtol=0, atol=1e-14)
+    scores = np.array([[1.0, 99, 3], [-np.inf, 4, 99]])
+    assert inference.relative(scores.ravel(), np.array([0, 2])).tolist() == [-2, 0, 0, 0, 0, 0]
+    with pytest.raises(ValueError, match="2 edges"):
+        inference.sums(np.zeros(3), np.array([0, 1]), TreeConstraints())
+    with pytest.raises(ValueError, match="values for"):
+        inference.expectation(np.zeros(2), np.zeros(3), np.array([0, 1]), TreeConstraints())
+    flat = np.random.default_rng(4).normal(0, 1, 30)
+    found = [inference.sums(flat, np.array([0, 5]), kind).log_z[0] for kind in KINDS]
+    assert all(abs(a - b) > 1e-3 for a, b in itertools.combinations(found, 2))
 
 
 @kinds
@@ -262,22 +271,3 @@ def test_sentences_do_not_touch_each_other():
             assert np.array_equal(
                 inference.best_trees(scores.ravel(), own, kind)[0], heads[offsets[s] : offsets[s + 1]]
             )
-
-
-def test_wrong_sizes_are_refused():
-    with pytest.raises(ValueError, match="2 edges"):
-        inference.sums(np.zeros(3), np.array([0, 1]), TreeConstraints())
-    with pytest.raises(ValueError, match="values for"):
-        inference.expectation(np.zeros(2), np.zeros(3), np.array([0, 1]), TreeConstraints())
-
-
-def test_relative_scores_are_at_most_zero():
-    scores = np.array([[1.0, 99, 3], [-np.inf, 4, 99]])
-    assert inference.relative(scores.ravel(), np.array([0, 2])).tolist() == [-2, 0, 0, 0, 0, 0]
-
-
-def test_every_pair_of_kinds_differs():
-    """Otherwise a switch would be ignored."""
-    flat = np.random.default_rng(4).normal(0, 1, 30)
-    found = [inference.sums(flat, np.array([0, 5]), kind).log_z[0] for kind in KINDS]
-    assert all(abs(a - b) > 1e-3 for a, b in itertools.combinations(found, 2))

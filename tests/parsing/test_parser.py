@@ -43,7 +43,7 @@ def parser():
     return ParserModel(vocabularies, space, weights, TreeConstraints(), {"l2": 0.1}, labeler)
 
 
-def test_it_parses_what_it_learned(parser):
+def test_what_is_learned_and_what_is_new(parser):
     words, tags, offsets, heads, labels = split(TEXT)
     sentences = parser.sentences(words, tags, offsets)
     parsed = parser.parse(sentences)
@@ -51,15 +51,21 @@ def test_it_parses_what_it_learned(parser):
     assert parser.labeler.label(sentences, parsed.heads) == labels
     assert not parsed.flat.any()
     assert np.all(np.isfinite(parsed.scores))
-
-
-def test_new_words_and_tags_and_blank_sentences(parser):
     words, tags = [b"The", b"wug", b"sleeps", b"!", b"\xff\xfe"], [b"DET", b"NOUN", b"VERB", b"NEW", b"NEW"]
     offsets = np.array([0, 0, 3, 4, 5, 5])
     parsed = parser.parse(parser.sentences(words, tags, offsets))
     assert parsed.heads.tolist() == [2, 3, 0, 0, 0]
     with pytest.raises(ValueError, match="5 words, 4 tags"):
         parser.sentences(words, tags[:4], offsets)
+    words, tags, offsets, _, _ = split(TEXT)
+    sentences = parser.sentences(words, tags, offsets)
+    for trees in (TreeConstraints(False, True), TreeConstraints(True, False), TreeConstraints(False, False)):
+        assert parser.parse(sentences, constraints=trees).scores.sum() >= parser.parse(sentences).scores.sum() - 1e-9
+    words, tags, offsets, heads, _ = split(TEXT)
+    parsed = parser.parse(parser.sentences(words, tags, offsets), longest=4)
+    assert parsed.flat.tolist() == [False, True, False, False, True]
+    assert parsed.heads[3:8].tolist() == [0, 1, 1, 1, 1]
+    assert parsed.heads[8:14].tolist() == heads[8:14].tolist()
 
 
 def test_a_saved_parser_is_the_same_parser(parser, tmp_path):
@@ -92,25 +98,16 @@ def test_runs_and_threads_change_nothing(parser, monkeypatch):
     assert parts.scores.tobytes() == whole.scores.tobytes()
 
 
-def test_sentences_over_the_limit_get_a_flat_tree(parser):
-    words, tags, offsets, heads, _ = split(TEXT)
-    parsed = parser.parse(parser.sentences(words, tags, offsets), longest=4)
-    assert parsed.flat.tolist() == [False, True, False, False, True]
-    assert parsed.heads[3:8].tolist() == [0, 1, 1, 1, 1]
-    assert parsed.heads[8:14].tolist() == heads[8:14].tolist()
-
-
-def test_other_trees_than_the_models_own(parser):
-    words, tags, offsets, _, _ = split(TEXT)
-    sentences = parser.sentences(words, tags, offsets)
-    for trees in (TreeConstraints(False, True), TreeConstraints(True, False), TreeConstraints(False, False)):
-        assert parser.parse(sentences, constraints=trees).scores.sum() >= parser.parse(sentences).scores.sum() - 1e-9
-
-
-def test_words_are_normalized():
+def test_words_features_and_labels():
     assert features.normalized([b"\xc3\x84rger", b"1984", b"."]) == ["ärger".encode(), b"0000", b"."]
     assert features.prefixes(["Ärgernis".encode(), b"a"]) == ["Ärger".encode(), b"a"]
     assert features.vocabulary([b"b", b"a", b"b", b"c", b"a"], 2).words() == ["", "b", "a"]
+    assert features.templates_of("delexicalized") == SETS["delexicalized"]
+    with pytest.raises(ValueError, match="choose one of full"):
+        features.templates_of("other")
+    vocabularies = Vocabularies.of([], [])
+    with pytest.raises(ValueError, match="no words"):
+        Labeler.train(vocabularies.sentences([], [], np.array([0, 0])), np.zeros(0, np.int32), [])
 
 
 @pytest.mark.parametrize(
@@ -138,15 +135,3 @@ def test_damaged_models_are_refused(parser, tmp_path, damage):
     write_model(path, "parser", header, arrays)
     with pytest.raises(ModelError, match="do not fit together"):
         ParserModel.load(path)
-
-
-def test_a_set_of_features_has_a_name():
-    assert features.templates_of("delexicalized") == SETS["delexicalized"]
-    with pytest.raises(ValueError, match="choose one of full"):
-        features.templates_of("other")
-
-
-def test_labels_need_words():
-    vocabularies = Vocabularies.of([], [])
-    with pytest.raises(ValueError, match="no words"):
-        Labeler.train(vocabularies.sentences([], [], np.array([0, 0])), np.zeros(0, np.int32), [])

@@ -223,7 +223,7 @@ def test_plain_text_teaches_what_the_direct_parser_knows(parser, pairs):
     assert [len(report.fits), report.unlabeled] == [2, 40]
 
 
-def test_limits_of_length_and_what_they_leave(parser, pairs):
+def test_what_is_left_out_and_what_is_seen(parser, pairs):
     source, target, links = pairs
     _, report = train(
         parser, source, target, links, target, TransferSettings(bits=8, iterations=2, min_length=4, max_length=5)
@@ -232,6 +232,13 @@ def test_limits_of_length_and_what_they_leave(parser, pairs):
     assert report.skipped == {"pairs too short or too long": 10, "unlabeled sentences too short or too long": 10}
     with pytest.raises(learning.NoPairs):
         train(parser, source, target, links, None, TransferSettings(min_length=50))
+    _, target, _ = pairs
+    found = projection.direct(parser)
+    assert set(found.space.templates) == set(TAGS)
+    x = parser.sentences(target.words, target.tags, target.offsets)
+    y = found.sentences([b"?"] * len(target.words), target.tags, target.offsets)
+    assert np.allclose(found.scores(y), parser.scores(x, only=TAGS))
+    assert projection.direct(found) is found
 
 
 @pytest.mark.parametrize("method", ["full", "projected"])
@@ -250,16 +257,6 @@ def test_a_parser_without_words_of_ones_own(parser, pairs, method):
         found.append(learning.train(sides, None, settings)[0].weights)
     assert found[0].tobytes() == whole.weights.tobytes()
     assert found[1].tobytes() != whole.weights.tobytes()
-
-
-def test_the_direct_parser_sees_no_words(parser, pairs):
-    _, target, _ = pairs
-    found = projection.direct(parser)
-    assert set(found.space.templates) == set(TAGS)
-    x = parser.sentences(target.words, target.tags, target.offsets)
-    y = found.sentences([b"?"] * len(target.words), target.tags, target.offsets)
-    assert np.allclose(found.scores(y), parser.scores(x, only=TAGS))
-    assert projection.direct(found) is found
 
 
 @pytest.mark.parametrize("method", METHODS[::2])

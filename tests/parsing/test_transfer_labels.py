@@ -66,7 +66,7 @@ def test_no_labels_where_there_are_none_or_none_are_wanted(labeled, pairs):  # n
     assert found.settings["labels"] is False
 
 
-def test_probable_edges():
+def test_probable_edges_and_labels_of_words():
     text = split(TEXT[:2])
     sentences = ParserModel.sentences(treebank.train(*text, ParserSettings(iterations=1))[0], *text[:3])
     expected = np.zeros(int(sentences.edges[-1]))
@@ -75,6 +75,7 @@ def test_probable_edges():
     assert edges.starts.tolist() == [0, 2, 3]
     assert list(zip(edges.heads.tolist(), edges.modifiers.tolist(), strict=True)) == [(1, 1), (0, 3), (0, 2)]
     assert weights.tolist() == [0.5, learning.LEAST_EDGE, 1.0]
+    assert len(RIGHT) == sum(len(line.split()) for _, line, _ in PAIRS)
 
 
 @pytest.mark.parametrize("chunk", [7, 10_000])
@@ -180,7 +181,7 @@ def test_several_source_languages_are_one_training_set(labeled, pairs, method, t
     assert parts.labeler.weights.tobytes() == whole.labeler.weights.tobytes()
 
 
-def test_source_parsers_with_other_labels_and_without(labeled, pairs):  # noqa: F811
+def test_labels_of_several_sources(labeled, pairs):  # noqa: F811
     words, tags, offsets, heads, names = split(TEXT * 3)
     renamed = [b"subject" if name == b"nsubj" else name for name in names]
     other = treebank.train(words, tags, offsets, heads, renamed, ParserSettings(bits=10, l2=0.1, iterations=20))[0]
@@ -192,9 +193,6 @@ def test_source_parsers_with_other_labels_and_without(labeled, pairs):  # noqa: 
     assert with_bare.labeler.labels.words() == labeled.labeler.labels.words()
     edges = labels_of(with_bare, pairs[1])
     assert edges[:3] == RIGHT[:3]
-
-
-def test_limits_are_counted_over_all_sources(labeled, pairs):  # noqa: F811
     settings = replace(SETTINGS, min_length=4, iterations=2, max_pairs=3)
     _, report = learning.train(thirds(pairs, [labeled] * 2), None, settings)
     assert (report.pairs, report.given, report.skipped) == (6, 20, {learning.LENGTH: 10})
@@ -220,7 +218,3 @@ def test_the_same_labels_whoever_works(labeled, pairs, method, tmp_path):  # noq
     kinds = {name.name.split(".")[0] for name in (tmp_path / "parts").iterdir()}
     assert "labels" not in kinds
     assert "source-labeler" not in kinds
-
-
-def test_the_pairs_have_labels_for_all_their_words():
-    assert len(RIGHT) == sum(len(line.split()) for _, line, _ in PAIRS)

@@ -122,7 +122,7 @@ def test_no_iteration_lowers_the_objective(seed, estimator, prior, n):
     assert np.isfinite(values).all()
 
 
-def test_the_start_is_harmonic():
+def test_the_start_and_threads():
     """Three words: from the middle one, both others are equally near; from the first, they weigh 1 and 1/2."""
     counts = harmonic(np.array([0, 1, 2], np.int32), np.array([0, 3]), 3)
     np.testing.assert_allclose(counts.rooted, 1 / 3)
@@ -133,9 +133,6 @@ def test_the_start_is_harmonic():
     assert counts.bare[0].tolist() == pytest.approx([1.0, 2 / 3 * 7 / 9])
     squared = harmonic(np.array([0, 1, 2], np.int32), np.array([0, 3]), 3, 2.0)
     assert squared.chosen[1, 1, 2] == pytest.approx(2 / 3 * 4 / 5)
-
-
-def test_threads_do_not_show():
     tags, offsets = text(1, np.random.default_rng(1).integers(0, 12, 300).tolist(), 5)
     how = InducedParserSettings(iterations=5)
     with Pool(3) as pool:

@@ -10,7 +10,7 @@ import re
 import zipfile
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aligntools as at
@@ -19,23 +19,10 @@ from tests import models
 from tests.cli.running import ran, run
 from tests.docx_files import body, paragraph, text, write_docx
 
-QUICK = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=30)
 #: Words as they are written in XML; all are in the model's text or in no text.
 WORDS = [
-    "Der",
-    "Zug",
-    "fährt",
-    "&amp;",
-    "&lt;b&gt;",
-    "&#228;",
-    "12",
-    "{0}",
-    "日本",
-    "«",
-    "x-y",
-    "👨‍👩‍👧",
-    "&quot;",
-    ".",
+    *("Der", "Zug", "fährt", "&amp;", "&lt;b&gt;", "&#228;", "12", "{0}", "日本", "«", "x-y", "👨‍👩‍👧", "&quot;", "."),
     "e\u0301",
 ]
 ATTRIBUTES = ["", ' id="1"', " id='1'", ' a="x &gt; y" b = "2"', ' x:y="&quot;"', ' xml:space="preserve"']
@@ -442,13 +429,10 @@ def test_a_segment_that_is_not_well_formed_costs_its_own_line(model, transfer, t
         transfer.transfer(sources[1], "List")
 
 
-def test_blocks_of_html_that_are_not_to_be_translated_are_left_alone_and_counted(carried):
+def test_blocks_and_lines_that_are_no_markup(carried):
     page = "<p>Der Zug</p><p translate=no>Der Zug<p translate='no'>Der Zug</p><div translate=no>Der <div>Zug</div>"
     output, errors = carried("a.html", page, lines="The train\n")
     assert output == page.replace("Der Zug", "The train", 1)
     assert "; 3 are not to be translated, and are as they were" in errors
-
-
-def test_lines_about_tags_are_no_page(carried):
     page = "<h1>&lt;p> x</h1><p>Der <b>Zug</b></p>"
     assert carried("a.html", page, lines="<p> x\nDer Zug\n")[0] == page

@@ -147,13 +147,6 @@ def test_scores_of_spans_are_those_of_their_features():
         assert np.isclose(features.scores(weights).max(), best_span(features, weights)[0])
 
 
-def test_words_are_joined_as_a_model_knows_them():
-    known = {"e-mail", "o'clock", "日本"}
-    finder = WordFinder(lambda words: [word.lower() in known for word in words])
-    assert finder("E-Mail at 8 o'clock, 日本語").words == ["E-Mail", "at", "8", "o'clock", ",", "日本", "語"]
-    assert finder("日本語", cuts=[1]).words == ["日", "本", "語"]
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -169,12 +162,15 @@ def test_without_a_model_an_apostrophe_goes_with_what_is_shorter(text, words):
     assert " ".join(WordFinder()(text, places).words) == words
 
 
-def test_no_word_goes_across_a_tag_beside_an_apostrophe():
+def test_apostrophes_placeholders_and_notes():
     assert WordFinder()("l'eau", {1}).words == ["l", "'", "eau"]
-
-
-def test_placeholders_that_are_missing_are_named():
     assert missing_placeholders("{0} of {1}, %s, %s", "%s {1}") == ["{0}", "%s"]
+    with pytest.raises(BrokenSegment, match="is not closed"):
+        parse_usfm(r"\f + a")
+    known = {"e-mail", "o'clock", "日本"}
+    finder = WordFinder(lambda words: [word.lower() in known for word in words])
+    assert finder("E-Mail at 8 o'clock, 日本語").words == ["E-Mail", "at", "8", "o'clock", ",", "日本", "語"]
+    assert finder("日本語", cuts=[1]).words == ["日", "本", "語"]
 
 
 # USFM
@@ -211,15 +207,15 @@ def test_what_is_parsed_of_usfm(line, text, marks):
     assert render(found.text, found.marks, [[(m.begin, m.end)] for m in found.marks]) == line
 
 
-def test_a_note_of_usfm_that_is_not_closed_is_refused():
-    with pytest.raises(BrokenSegment, match="is not closed"):
-        parse_usfm(r"\f + a")
-
-
-def test_markers_of_usfm_are_carried_over(model):
+def test_usfm_and_files_of_links(model, tmp_path):
     transfer = at.MarkupTransfer(at.Aligner.load(model), markup="usfm")
     found = transfer.transfer(r"\v 3 Der \nd Zug\nd*\f + \ft Bahn\f* fährt ab.", "The train leaves.")
     assert found.text == r"\v 3 The \nd train\nd*\f + \ft Bahn\f* leaves."
+    (tmp_path / "a").write_text("Der \\nd Zug\\nd* fährt ab.\n")
+    (tmp_path / "b").write_text("The train leaves.\n")
+    files = "--source", tmp_path / "a", "--target", tmp_path / "b"
+    found = run("-q", "-m", model, "--markup", "usfm", "--split-spans", "repeat", *files)
+    assert found.output == "The \\nd train\\nd* leaves.\n"
 
 
 # The command
@@ -330,14 +326,6 @@ def test_what_it_learns_from_may_come_in_one_file_or_in_two(samples, tmp_path):
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     plain = (samples / "tagged.en").read_text("utf-8")
     assert re.sub("<[^>]*>", "", (tmp_path / "one").read_text("utf-8")) == re.sub("<[^>]*>", "", plain)
-
-
-def test_the_command_takes_usfm_and_repeats_tags(model, tmp_path):
-    (tmp_path / "a").write_text("Der \\nd Zug\\nd* fährt ab.\n")
-    (tmp_path / "b").write_text("The train leaves.\n")
-    files = "--source", tmp_path / "a", "--target", tmp_path / "b"
-    found = run("-q", "-m", model, "--markup", "usfm", "--split-spans", "repeat", *files)
-    assert found.output == "The \\nd train\\nd* leaves.\n"
 
 
 # Long segments

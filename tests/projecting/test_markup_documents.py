@@ -40,7 +40,7 @@ def page(tmp_path):
     return tmp_path / "p.html"
 
 
-def test_a_page_gets_the_lines_of_its_segments(page, model, tmp_path):
+def test_pages_with_lines_and_translated_pages(page, model, tmp_path):
     assert run(page, "--segments", tmp_path / "segments").exit_code == 0
     segments = (tmp_path / "segments").read_text("utf-8")
     assert segments == "Der Zug\nDer Zug fährt um acht Uhr ab.\nEin Buch.\n{0} Kinder\n"
@@ -52,9 +52,6 @@ def test_a_page_gets_the_lines_of_its_segments(page, model, tmp_path):
         *(("2", "<b>"), ("2", "<i>"), ("3", '<a href="buch.html">'), ("4", "{0}"))
     ]
     assert rows[-1] == ["4", "{0}", "0.000", "0.000", "missing", ""]
-
-
-def test_a_translated_page_gets_the_tags(page, model, tmp_path):
     expected = TAGGED.replace('"de"', '"en"').replace("<!-- {0} -->", "")
     (tmp_path / "t").write_text(re.sub("<b>|<i>|<a [^>]*>|</[abi]>", "", expected), "utf-8")
     assert run("-m", model, page, "--target", tmp_path / "t").output == expected

@@ -68,23 +68,17 @@ def flat(*links):
     return FlatLinks(columns[0].astype(int), columns[1].astype(int), columns[2], np.zeros(len(links)))
 
 
-def test_words_vote():
+def test_votes_spans_and_dictionaries():
     values = [b"DET", b"NOUN", b"NOUN", b"_"]
     labels, shares = voted(values, flat((0, 0, 0.5), (1, 0, 0.3), (2, 0, 0.3), (3, 1, 1.0), (0, 2, 1.0)), 4)
     assert labels == [b"NOUN", b"_", b"DET", b"_"]
     assert shares.tolist() == pytest.approx([0.6 / 1.1, 0, 1, 0])
-
-
-def test_spans_stay_together():
     values = b"B-PER I-PER O B-LOC O I-ORG".split()
     links = flat((0, 2, 1), (1, 0, 1), (2, 3, 1), (3, 4, 1), (5, 5, 1))
     ends = np.array([0, 6]), np.array([0, 7])
     assert spans(values, *ends, links) == b"B-PER I-PER I-PER O B-LOC B-ORG _".split()
     inside = flat((0, 0, 1), (1, 3, 1), (3, 2, 1))  # of two that cross, the one of more words stays
     assert spans(values, *ends, inside) == b"B-PER I-PER I-PER I-PER _ _ _".split()
-
-
-def test_a_dictionary_without_what_is_rare():
     words, labels = b"a a a a b c".split(), b"N N N V V _".split()
     found = type_dictionary(words, labels, np.array([1, 1, 0.5, 0.25, 1, 1]), 0.2)
     assert found == {b"a": {b"N": 2.5}, b"b": {b"V": 1.0}}

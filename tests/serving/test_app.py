@@ -50,7 +50,7 @@ def test_links_have_probabilities_and_places_in_the_text(client, model):
     assert len(sure["links"]) < len(found["links"])
 
 
-def test_one_bad_pair_costs_no_other(client):
+def test_bad_pairs_and_checks(client):
     bad = [{"source": "", "target": "x"}, 5, {"source": 3, "target": "x"}, {"source": "a " * 21, "target": "x"}]
     bad += [{"source": ["a b"], "target": "x"}, {"source": ["\u3000"], "target": "x"}]
     bad += [{"source": "\ud800", "target": "x"}]
@@ -61,9 +61,6 @@ def test_one_bad_pair_costs_no_other(client):
         assert found[0] == found[-1]
     alone = client.post("/align", json=bad[0])
     assert (alone.status_code, alone.json()) == (422, {"error": "'source' has no words"})
-
-
-def test_checks_have_places_in_the_text(client):
     target = "The train leaves at at eight o'clock."
     found = client.post("/check", json=PAIR | {"target": target}).json()
     (span,) = found["repeated"]
@@ -125,7 +122,6 @@ def test_other_pages_cannot_ask_and_the_interface_is_described(client):
 
 
 def test_words_are_found_as_a_request_asks(client):
-    pytest.importorskip("sacremoses")
     pytest.importorskip("icu4py.breakers", exc_type=Exception)
     given = {"source": "Er hat's z.B. dort!", "target": "He isn't there, e.g. now."}
     expected = []

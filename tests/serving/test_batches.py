@@ -37,15 +37,12 @@ def asked(gathering, work, requests):
         return [one.exception() or list(one.result()) for one in found]
 
 
-def test_what_waits_with_one_key_is_worked_at_together_up_to_a_size():
+def test_batches_and_errors():
     work = Work()
     requests = [("a", [1]), ("a", [2, 3]), ("b", [4]), ("a", [5]), ("a", [6, 7, 8, 9])]
     found = asked(Gathering(work, 1, 4), work, requests)
     assert found == [[2 * item for item in items] for _, items in requests]
     assert sorted(work.calls) == [("a", [1]), ("a", [2, 3, 5]), ("a", [6, 7, 8, 9]), ("b", [4])]
-
-
-def test_an_error_is_told_to_the_request_that_it_is_of():
     work = Work()
     found = asked(Gathering(work, 1, 9), work, [("a", [1]), ("a", [2]), ("a", ["bad"]), ("a", [3])])
     assert found[:2] + found[3:] == [[2], [4], [6]]

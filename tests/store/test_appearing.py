@@ -103,7 +103,7 @@ def test_a_signal_between_two_names_does_not_part_the_files(tmp_path, monkeypatc
     assert sorted(os.listdir(tmp_path)) == ["log", "model", "out"]
 
 
-def test_a_name_that_was_taken_meanwhile_is_one_error(tmp_path):
+def test_names_and_errors(tmp_path):
     def fail():
         with atomic_write.together([tmp_path / "x"]):
             write(tmp_path / "x")
@@ -112,9 +112,8 @@ def test_a_name_that_was_taken_meanwhile_is_one_error(tmp_path):
     with pytest.raises(DataError, match="x: cannot be written: Is a directory"):
         fail()
     assert os.listdir(tmp_path) == ["x"]
+    (tmp_path / "x").rmdir()
 
-
-def test_what_else_fails_is_not_blamed_on_the_output(tmp_path):
     def fail():
         with files.writing(tmp_path / "x"):
             raise OSError(28, "No space left on device", "elsewhere")
@@ -122,9 +121,6 @@ def test_what_else_fails_is_not_blamed_on_the_output(tmp_path):
     with pytest.raises(OSError, match="elsewhere"):
         fail()
     assert os.listdir(tmp_path) == []
-
-
-def test_long_names_of_any_script(tmp_path):
     write(tmp_path / ("語" * 85))
     assert os.listdir(tmp_path) == ["語" * 85]
 
@@ -227,7 +223,7 @@ def test_the_list_that_a_folder_gives_to_new_files_is_not_that_of_replaced_ones(
     assert (mode_of(tmp_path / "plain"), ACL in os.listxattr(tmp_path / "plain")) == (0o640, False)
 
 
-def test_files_that_wait_for_each_other_keep_the_modes_of_what_they_replace(tmp_path):
+def test_modes_of_new_and_replaced_files(tmp_path):
     names = [tmp_path / name for name in ("log", "model")]
     for path in names:
         path.touch(0o600)
@@ -235,30 +231,21 @@ def test_files_that_wait_for_each_other_keep_the_modes_of_what_they_replace(tmp_
         write(names[0])
         write_as_model(names[1])
     assert [mode_of(path) for path in names] == [0o600, 0o600]
-
-
-def test_the_mode_behind_a_link_is_kept(tmp_path):
     (tmp_path / "private").touch(0o600)
     (tmp_path / "link").symlink_to("private")
     write(tmp_path / "link")
     assert (mode_of(tmp_path / "private"), (tmp_path / "link").is_symlink()) == (0o600, True)
-
-
-def test_nobody_else_reads_what_will_replace_a_private_file(tmp_path):
     (tmp_path / "x").touch(0o600)
     with atomic_write.appearing(tmp_path / "x") as part:
         assert mode_of(part) == 0o600
-
-
-def test_a_new_file_has_the_mode_that_the_umask_leaves(tmp_path):
     before = os.umask(0o027)
     try:
-        write(tmp_path / "x")
+        write(tmp_path / "new")
         with atomic_write.appearing(tmp_path / "program", executable=True):
             pass
     finally:
         os.umask(before)
-    assert (mode_of(tmp_path / "x"), mode_of(tmp_path / "program")) == (0o640, 0o750)
+    assert (mode_of(tmp_path / "new"), mode_of(tmp_path / "program")) == (0o640, 0o750)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")

@@ -43,7 +43,7 @@ def test_results_come_in_order_and_nothing_is_left(mapped, tmp_path, monkeypatch
     assert [name for name in os.listdir(tmp_path) if not name.startswith("kept.")] == []
 
 
-def test_output_begins_before_the_input_ends(mapped):
+def test_order_of_results(mapped):
     taken = []
     results = mapped.run("twice", jobs.doubled, jobs.blocks(1000, taken))
     next(results)
@@ -51,9 +51,6 @@ def test_output_begins_before_the_input_ends(mapped):
     for _ in range(100):
         next(results)
     assert len(taken) <= 101 + 64
-
-
-def test_what_is_wrong_comes_after_the_results_before_it(mapped):
     for blocks, how_many, found in ((jobs.blocks(40), 13, "text:13: found 13"), (jobs.wrong_after(6), 6, "text:7: ")):
         results = []
         with pytest.raises(DataError, match=found):

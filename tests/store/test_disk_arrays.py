@@ -11,7 +11,7 @@ from aligntools.store.sorting import ArrayStore
 from aligntools.words.vocabulary import CompiledLexicon
 
 
-def test_arrays_over_the_bound_go_to_files_that_leave_nothing_behind(tmp_path):
+def test_bounds_and_folders(tmp_path):
     store = ArrayStore(1000, str(tmp_path))
     first = store.empty((10, 10))
     assert store.spilled == 0
@@ -23,9 +23,6 @@ def test_arrays_over_the_bound_go_to_files_that_leave_nothing_behind(tmp_path):
     assert second[199].tolist() == [597, 598, 599]
     assert list(tmp_path.iterdir()) == []
     assert store.empty((0, 3)).shape == (0, 3)
-
-
-def test_memory_is_given_back(tmp_path):
     store = ArrayStore(1000, str(tmp_path))
     part = store.empty((200,))[:3]
     store.empty((100,))  # 800 and 400 bytes do not fit
@@ -34,9 +31,6 @@ def test_memory_is_given_back(tmp_path):
     gc.collect()
     store.empty((100,))
     assert store.spilled == 400
-
-
-def test_a_folder_without_room(tmp_path):
     with pytest.raises(ResourceError, match="tmpdir"):
         ArrayStore(0, str(tmp_path / "none")).empty((10,))
     with pytest.raises(ResourceError, match="no room"):

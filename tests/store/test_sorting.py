@@ -55,7 +55,7 @@ def test_a_run_is_sorted(records):
     assert {tuple(map(tuple, k)): w for k, w in zip(found, weights[:, 0].tolist(), strict=True)} == records
 
 
-def test_many_keys_with_long_common_beginnings():
+def test_long_keys_and_folders(tmp_path):
     rng = np.random.default_rng(1)
     records = {
         tuple(tuple(row[a:b]) for a, b in ((0, 9), (9, 12), (12, 14))): 1
@@ -63,6 +63,8 @@ def test_many_keys_with_long_common_beginnings():
     }
     pool, starts, _ = run(records)
     assert unpacked(pool, starts[:-1]) == sorted(tuple(map(list, key)) for key in records)
+    with sorting.Spool(0, str(tmp_path / "none")) as spool, pytest.raises(DataError, match="tmpdir"):
+        spool.add((np.arange(3),))
 
 
 @given(st.lists(many, min_size=1, max_size=5), st.integers(1, 6))
@@ -98,8 +100,3 @@ def test_a_spool_goes_to_disk_past_its_budget(tmp_path):
                     np.testing.assert_array_equal(a[:], b)
                     np.testing.assert_array_equal(a[1:-1], b[1:-1])
         assert [spool.get(1, True)[0][k] for k in (0, 3999)] == [0, 3999]
-
-
-def test_a_folder_that_cannot_be_made(tmp_path):
-    with sorting.Spool(0, str(tmp_path / "none")) as spool, pytest.raises(DataError, match="tmpdir"):
-        spool.add((np.arange(3),))

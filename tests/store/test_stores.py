@@ -16,7 +16,7 @@ def store(tmp_path):
     return Store(str(tmp_path))
 
 
-def test_what_is_written_is_read(store):
+def test_arrays_of_a_store(store):
     arrays = {"a": np.arange(10, dtype=np.int32), "b": np.zeros((2, 3)), "c": np.array([True, False])}
     store.write("one.000001", {"x": 1.5, "y": ["z"]}, **arrays)
     assert store.has("one.000001")
@@ -25,6 +25,26 @@ def test_what_is_written_is_read(store):
     found = store.read_all("one.000001")
     assert {k: (a.dtype, a.tolist()) for k, a in found.items()} == {k: (a.dtype, a.tolist()) for k, a in arrays.items()}
     assert [a.tolist() for a in store.read("one.000001", "c", "a")] == [[True, False], list(range(10))]
+    for name in ("v0.a.000001", "v0.a.000000", "v0.b"):
+        store.write(name, a=np.arange(3))
+    assert store.names("v0.a.*") == ["v0.a.000000", "v0.a.000001"]
+    store.remove("one.000001", "v0.b", "never there")
+    assert store.names("*") == ["v0.a.000000", "v0.a.000001"]
+    (left := os.path.join(store.folder, ".v0.a.000002.arrays.1@host.00000000.part"))
+    open(left, "w").close()
+    store.clear()
+    assert os.listdir(store.folder) == []
+    before = store.written_bytes
+    store.write("one", a=np.arange(3))
+    other = pickle.loads(pickle.dumps(store))
+    assert (other.folder, other.read_bytes, store.written_bytes) == (store.folder, 0, before + 24)
+    with pytest.raises(ModelError, match=r"two\.arrays: "):
+        store.read("two", "a")
+    store.write("one", a=np.arange(1000))
+    with open(store.path("one"), "r+b") as file:
+        file.truncate(300)
+    with pytest.raises(ModelError, match=r"one\.arrays: .*begin anew"):
+        store.read_all("one")
 
 
 @pytest.mark.parametrize(("begin", "end"), [(0, 10), (3, 7), (4, 4), (0, 0), (10, 10)])
@@ -38,28 +58,6 @@ def test_runs_are_read(store, begin, end):
     assert (none.dtype, len(none)) == (np.int32, 0)
 
 
-def test_names_are_listed_and_forgotten(store):
-    for name in ("v0.a.000001", "v0.a.000000", "v0.b"):
-        store.write(name, a=np.arange(3))
-    assert store.names("v0.a.*") == ["v0.a.000000", "v0.a.000001"]
-    store.remove("v0.b", "never there")
-    assert store.names("*") == ["v0.a.000000", "v0.a.000001"]
-    (left := os.path.join(store.folder, ".v0.a.000002.arrays.1@host.00000000.part"))
-    open(left, "w").close()
-    store.clear()
-    assert os.listdir(store.folder) == []
-
-
-def test_what_is_damaged_or_missing_is_named(store):
-    with pytest.raises(ModelError, match=r"one\.arrays: "):
-        store.read("one", "a")
-    store.write("one", a=np.arange(1000))
-    with open(store.path("one"), "r+b") as file:
-        file.truncate(300)
-    with pytest.raises(ModelError, match=r"one\.arrays: .*begin anew"):
-        store.read_all("one")
-
-
 def test_a_full_disk_is_said(store, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -70,13 +68,7 @@ def test_a_full_disk_is_said(store, monkeypatch):
     assert os.listdir(store.folder) == []
 
 
-def test_what_travels_is_the_folder(store):
-    store.write("one", a=np.arange(3))
-    other = pickle.loads(pickle.dumps(store))
-    assert (other.folder, other.read_bytes, store.written_bytes) == (store.folder, 0, 24)
-
-
-def test_one_process_holds_a_folder(tmp_path):
+def test_locks_of_a_folder(tmp_path):
     folder = str(tmp_path / "new")
     with held(folder), pytest.raises(DataError, match="another run works in this folder"), held(folder):
         pass
@@ -85,9 +77,6 @@ def test_one_process_holds_a_folder(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="cannot be made or written"), held(str(tmp_path / "file" / "below")):
         pass
-
-
-def test_a_folder_that_is_done_with_keeps_no_lock(tmp_path):
     folder = str(tmp_path / "new")
     with pytest.raises(ValueError, match="not done"), held(folder, ends=True):
         raise ValueError("not done")

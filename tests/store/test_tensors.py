@@ -21,20 +21,10 @@ ARRAYS = st.dictionaries(
 )
 
 
-def test_no_arrays():
+def test_small_files_and_full_disks(tmp_path):
     blocks = b"".join(bytes(block) for block in tensors.blocks({}, {"about": ""}))
     assert json.loads(blocks[8:]) == {"__metadata__": {"about": ""}}
     assert int.from_bytes(blocks[:8], "little") == len(blocks) - 8
-
-
-@given(ARRAYS, st.text(st.characters(exclude_categories=["Cs"])))
-def test_the_bytes_are_the_librarys(arrays, about):
-    ours = b"".join(bytes(block) for block in tensors.blocks(arrays, {"about": about}))
-    assert ours == save(arrays, {"about": about})
-
-
-def test_it_is_written_in_place(tmp_path):
-    """Not beside it: what a killed process leaves is known by its name."""
     path = tmp_path / "part"
     path.write_bytes(b"longer than what comes" * 100)
     inode = os.stat(path).st_ino
@@ -42,8 +32,11 @@ def test_it_is_written_in_place(tmp_path):
     tensors.write(str(path), {"a": a}, {})
     assert (os.stat(path).st_ino, os.listdir(tmp_path)) == (inode, ["part"])
     np.testing.assert_array_equal(load_file(path)["a"], a)
-
-
-def test_a_full_disk_is_no_short_file():
     with pytest.raises(OSError, match="No space left on device"):
         tensors.write("/dev/full", {"a": np.zeros(3)}, {})
+
+
+@given(ARRAYS, st.text(st.characters(exclude_categories=["Cs"])))
+def test_the_bytes_are_the_librarys(arrays, about):
+    ours = b"".join(bytes(block) for block in tensors.blocks(arrays, {"about": about}))
+    assert ours == save(arrays, {"about": about})

@@ -125,17 +125,6 @@ def test_best_sequences_are_those_of_enumeration(problem, n):
         assert (many[len(found) :, here] == -1).all()
 
 
-def test_ties_go_to_the_lowest_state():
-    chain = Chain(np.full(3, 1 / 3), np.full((3, 3), 1 / 4), np.full(3, 1 / 4), np.full((2, 3), 0.5))
-    text = ChainText([0, 1, 0, 1], [0, 4], 2)
-    assert viterbi(chain, text, POOL)[0].tolist() == [0, 0, 0, 0]
-    assert posterior_decode(chain, text, POOL).tolist() == [0, 0, 0, 0]
-    assert k_best(chain, text, 2, POOL)[0].tolist() == [[0, 0, 0, 0], [1, 0, 0, 0]]
-    ranged = ChainText([0, 1, 0, 1], [0, 4], 2, [1, 0, 1, 2], [3, 2, 2, 3])
-    assert viterbi(chain, ranged, POOL)[0].tolist() == [1, 0, 1, 2]
-    assert posterior_decode(chain, ranged, POOL).tolist() == [1, 0, 1, 2]
-
-
 @settings(max_examples=25)
 @given(problems())
 def test_posterior_decoding_takes_the_largest_posterior(problem):
@@ -202,15 +191,12 @@ def test_a_path_that_is_almost_lost_is_found_again():
     assert expected_counts(chain, ranged, POOL).emissions.tolist() == [[0.0, pytest.approx(3)]]
 
 
-def test_states_that_are_never_reached_do_not_overflow():
+def test_states_and_sentences_at_the_edges():
     """Backward probabilities of an unreachable state grow without bound; nothing of it may show."""
     chain = Chain([1.0, 0.0], [[1.0, 0.0], [0.0, 1.0]], [1.0, 1.0], [[1e-9, 1.0]])
     counts = expected_counts(chain, ChainText(np.zeros(3000, int), [0, 3000], 1), POOL)
     assert counts.loglik[0] == pytest.approx(3000 * math.log(1e-9))
     assert counts.emissions.tolist() == [[pytest.approx(3000), 0.0]]
-
-
-def test_a_sentence_without_a_path_adds_nothing():
     chain = Chain([1.0, 0.0], [[0.5, 0.0], [0.5, 0.0]], [0.5, 0.5], [[1.0, 0.5], [0.0, 0.5]])
     text = ChainText([0, 1, 0, 0, 1], [0, 2, 2, 4, 5], 2)
     counts = expected_counts(chain, text, POOL)
@@ -219,6 +205,14 @@ def test_a_sentence_without_a_path_adds_nothing():
     assert counts.emissions.tolist() == [[2.0, 0.0], [0.0, 0.0]]
     assert posterior_decode(chain, text, POOL).tolist() == [0] * 5
     assert np.isfinite(viterbi(chain, text, POOL)[1]).tolist() == [False, True, True, False]
+    chain = Chain(np.full(3, 1 / 3), np.full((3, 3), 1 / 4), np.full(3, 1 / 4), np.full((2, 3), 0.5))
+    text = ChainText([0, 1, 0, 1], [0, 4], 2)
+    assert viterbi(chain, text, POOL)[0].tolist() == [0, 0, 0, 0]
+    assert posterior_decode(chain, text, POOL).tolist() == [0, 0, 0, 0]
+    assert k_best(chain, text, 2, POOL)[0].tolist() == [[0, 0, 0, 0], [1, 0, 0, 0]]
+    ranged = ChainText([0, 1, 0, 1], [0, 4], 2, [1, 0, 1, 2], [3, 2, 2, 3])
+    assert viterbi(chain, ranged, POOL)[0].tolist() == [1, 0, 1, 2]
+    assert posterior_decode(chain, ranged, POOL).tolist() == [1, 0, 1, 2]
 
 
 def test_the_number_of_threads_does_not_show():
@@ -238,7 +232,7 @@ def test_the_number_of_threads_does_not_show():
     assert results[0] == results[1] == results[2]
 
 
-def test_distributions_come_back_from_rows():
+def test_rows_texts_and_what_does_not_fit():
     for ends in (True, False):
         chain = random_chain(4, 3, 5, ends)
         rows = as_distributions(chain, ends)
@@ -246,9 +240,6 @@ def test_distributions_come_back_from_rows():
         back = from_distributions(rows, chain.ends)
         for one, other in zip(chain.parameters(), back.parameters(), strict=True):
             assert (one == other).all()
-
-
-def test_a_text_of_nothing():
     chain = random_chain(1, 3, 4)
     for offsets in ([0], [0, 0, 0]):
         text = ChainText([], offsets, 4)
@@ -258,6 +249,14 @@ def test_a_text_of_nothing():
         assert posteriors(chain, text, POOL).shape == (0, 3)
         assert viterbi(chain, text, POOL)[0].shape == (0,)
         assert k_best(chain, text, 2, POOL)[0].shape == (2, 0)
+    with pytest.raises(ValueError, match="emits 4 words, the text has 5"):
+        viterbi(random_chain(1, 3, 4), ChainText([0], [0, 1], 5), POOL)
+    with pytest.raises(ValueError, match="state 3 of 3"):
+        posteriors(random_chain(1, 3, 4), ChainText([0], [0, 1], 4, [0], [4]), POOL)
+    with pytest.raises(ValueError, match="a chain of 2 states has transitions"):
+        Chain(np.ones(2), np.ones((2, 3)), np.ones(2), np.ones((4, 2)))
+    with pytest.raises(ValueError, match="0 best"):
+        k_best(random_chain(1, 3, 4), ChainText([0], [0, 1], 4), 0, POOL)
 
 
 @pytest.mark.parametrize(
@@ -275,14 +274,3 @@ def test_a_text_of_nothing():
 def test_texts_that_cannot_be(change, words):
     with pytest.raises(ValueError, match=words):
         ChainText(**({"tokens": [0, 1], "offsets": [0, 2], "n_rows": 4} | change))
-
-
-def test_a_chain_and_a_text_that_do_not_fit():
-    with pytest.raises(ValueError, match="emits 4 words, the text has 5"):
-        viterbi(random_chain(1, 3, 4), ChainText([0], [0, 1], 5), POOL)
-    with pytest.raises(ValueError, match="state 3 of 3"):
-        posteriors(random_chain(1, 3, 4), ChainText([0], [0, 1], 4, [0], [4]), POOL)
-    with pytest.raises(ValueError, match="a chain of 2 states has transitions"):
-        Chain(np.ones(2), np.ones((2, 3)), np.ones(2), np.ones((4, 2)))
-    with pytest.raises(ValueError, match="0 best"):
-        k_best(random_chain(1, 3, 4), ChainText([0], [0, 1], 4), 0, POOL)

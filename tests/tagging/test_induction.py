@@ -156,7 +156,7 @@ def test_reports_restarts_and_stopping():
     assert expected_counts(found.model, text, POOL).loglik.sum() == pytest.approx(max(ends), rel=1e-12)
 
 
-def test_same_seed_same_chain_whatever_the_threads():
+def test_seeds_and_small_problems():
     tokens, offsets, _ = pattern(40)
     results = []
     for threads, seed in ((1, 3), (3, 3), (1, 4)):
@@ -164,21 +164,12 @@ def test_same_seed_same_chain_whatever_the_threads():
             chain = learn(tokens, offsets, 12, 4, pool, seed=seed, iterations=12).model
         results.append(b"".join(p.tobytes() for p in chain.parameters()))
     assert results[0] == results[1] != results[2]
-
-
-def test_one_word_and_one_state():
     seen = []
     found = learn([0], [0, 1], 1, 1, seed=0, iterations=3, report=lambda *figures: seen.append(figures))
     assert found.model.stop == pytest.approx([1.0], abs=1e-12)
     assert seen[-1][3] == pytest.approx(1.0)
-
-
-def test_words_that_never_occur_get_only_what_the_prior_gives():
     assert not learn(TOKENS, OFFSETS, 7, 2, seed=0, iterations=5).model.emissions[5:].any()
     assert (learn(TOKENS, OFFSETS, 7, 2, seed=0, iterations=5, emission_prior=0.1).model.emissions[5:] > 0).all()
-
-
-def test_rows_without_counts_become_uniform():
     assert normalized(np.array([[0.0, 0.0], [1.0, 3.0]])).tolist() == [[0.5, 0.5], [0.25, 0.75]]
 
 

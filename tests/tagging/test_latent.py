@@ -132,7 +132,7 @@ def test_splitting_keeps_all_counts_and_merging_everything_undoes_it(seed, lengt
         assert getattr(back, name) == pytest.approx(getattr(whole, name), rel=1e-9, abs=1e-12), name
 
 
-def test_merges_are_those_that_lose_least():
+def test_merges_and_counts():
     text = a_text(1, [40, 40], n_tags=3)
     states, _, _ = split_once(text)
     losses = np.array([5.0, 0, 1.0, 0, 3.0, 0])
@@ -140,9 +140,6 @@ def test_merges_are_those_that_lose_least():
     assert substates.choose_merges(states, losses, np.ones(3, bool), 0.99).tolist() == [0, 1, 2, 2, 3, 3]
     assert substates.choose_merges(states, losses, np.array([True, False, True]), 0.5).tolist() == [0, 1, 2, 3, 4, 4]
     assert substates.choose_merges(states, losses, np.ones(3, bool), 0.0).tolist() == [0, 1, 2, 3, 4, 5]
-
-
-def test_counting_counts():
     text = TaggedCorpus.of([b"a", b"b", b"a", b"a"], np.array([0, 0, 3, 4]), [b"Y", b"X", b"Y", b"X"])
     states = substates.counted(text)
     assert text.names == [b"X", b"Y"]
@@ -150,6 +147,14 @@ def test_counting_counts():
     assert states.stop.tolist() == [1, 1]
     assert states.transitions.tolist() == [[0, 1], [1, 0]]
     assert text.word_counts().tolist() == [[1, 2], [1, 0]]
+    text = a_text(2, [3, 2])
+    states, shares, classes = split_once(text)
+    parameters = substates.estimate(states, text, shares, classes, TagSmoothing())
+    parameters.values[states.at[text.pairs[0]] : states.at[text.pairs[0] + 1]] = 0.0
+    found, loglik, _ = substates.expect(parameters, states, text, Pool(1))
+    assert loglik == -np.inf
+    assert np.isfinite(found.emissions).all()
+    assert found.start.sum() in (0.0, pytest.approx(1.0))
 
 
 def test_training_is_the_same_for_any_number_of_threads_and_follows_the_seed():
@@ -181,14 +186,3 @@ def test_the_number_of_states_is_bounded_and_frequent_tags_come_first(monkeypatc
     )
     states = substates.split(substates.counted(text), text, 2, 0.1, np.random.default_rng(1))
     assert np.diff(states.first).tolist() == [1, 2, 1, 1]
-
-
-def test_a_sentence_without_any_path_adds_nothing():
-    text = a_text(2, [3, 2])
-    states, shares, classes = split_once(text)
-    parameters = substates.estimate(states, text, shares, classes, TagSmoothing())
-    parameters.values[states.at[text.pairs[0]] : states.at[text.pairs[0] + 1]] = 0.0
-    found, loglik, _ = substates.expect(parameters, states, text, Pool(1))
-    assert loglik == -np.inf
-    assert np.isfinite(found.emissions).all()
-    assert found.start.sum() in (0.0, pytest.approx(1.0))

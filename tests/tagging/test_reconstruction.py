@@ -94,7 +94,7 @@ def test_it_reconstructs_better_than_em_does():
     assert likelihoods == pytest.approx([objectives[0], objectives[-1]])
 
 
-def test_zeros_stay_zero_and_sentences_that_cannot_be_are_left_out():
+def test_zeros_threads_and_no_words():
     chain = Chain([0.6, 0.4], [[0.5, 0.2], [0.3, 0.4]], [0.3, 0.3], [[0.7, 0.1], [0.3, 0.9], [0.0, 0.0]])
     text = ChainText([0, 1, 1, 2, 0, 0], [0, 3, 5, 6], 3)
     objectives, _, _ = reconstruction(chain, text, POOL)
@@ -103,9 +103,6 @@ def test_zeros_stay_zero_and_sentences_that_cannot_be_are_left_out():
     assert trained.emissions[2].tolist() == [0.0, 0.0]
     assert found[0] == pytest.approx((objectives[0] + objectives[2]) / 2)
     assert found[-1] > found[0]
-
-
-def test_the_number_of_threads_does_not_show():
     tokens, offsets, _ = pattern(50)
     text = ChainText(tokens, offsets, 12)
     begin = induce(tokens, offsets, 12, POOL, InductionSettings(3, iterations=12, seed=2)).model
@@ -115,9 +112,6 @@ def test_the_number_of_threads_does_not_show():
             trained, _ = reconstruct(begin, text, pool, 6)
         results.append(b"".join(p.tobytes() for p in trained.parameters()))
     assert results[0] == results[1]
-
-
-def test_a_text_without_words_changes_nothing():
     chain, _ = problem(1, 2, 3, [2], True)
     trained, objectives = reconstruct(chain, ChainText([], [0, 0], 3), POOL)
     assert set(objectives) == {0.0}

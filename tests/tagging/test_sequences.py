@@ -46,14 +46,11 @@ def enumerated(tagger, line):
     return found
 
 
-def test_the_probability_of_a_sentence_is_the_sum_over_all_sequences(tagger):
+def test_probabilities_and_lists(tagger, monkeypatch):
     found = tagger.log_probabilities(SENTENCES, threads=1)
     for line, value in zip(SENTENCES, found, strict=True):
         total = sum(enumerated(tagger, line).values()) if line else 1.0
         assert value == pytest.approx(math.log(total) if total else -math.inf, rel=1e-9)
-
-
-def test_the_n_best_are_the_best_and_have_their_probabilities(tagger):
     exact = tagger.model.plain
     for n in (1, 4, 1000):
         for line, found in zip(SENTENCES, tagger.n_best(SENTENCES, n, threads=1), strict=True):
@@ -66,9 +63,6 @@ def test_the_n_best_are_the_best_and_have_their_probabilities(tagger):
             best = [math.log(p) for p in sorted(wanted.values(), reverse=True)[:n]]
             if exact or n in (1, 1000):  # with substates: of all that there are, and of so few words the best
                 assert scores == pytest.approx(best, rel=1e-9)
-
-
-def test_lists_do_not_depend_on_how_many_are_held(tagger, monkeypatch):
     whole = list(tagger.n_best(SENTENCES, 3)), list(tagger.sample_tags(SENTENCES, 3))
     monkeypatch.setattr(tag_sequences, "HELD", 1)
     assert (list(tagger.n_best(SENTENCES, 3)), list(tagger.sample_tags(SENTENCES, 3))) == whole
@@ -92,7 +86,7 @@ def test_posteriors_are_those_that_decide(tagger):
                 assert mine == pytest.approx({tag: own[tag] for tag in mine}, abs=near)
 
 
-def test_samples_are_drawn_by_their_probability(tagger):
+def test_samples(tagger):
     n = 4000
     for line, found in zip(SENTENCES, tagger.sample_tags(SENTENCES, n, seed=3), strict=True):
         all_ = enumerated(tagger, line) if line else {}
@@ -104,9 +98,6 @@ def test_samples_are_drawn_by_their_probability(tagger):
             assert abs(counted[z] / n - share) <= 5 * math.sqrt(share * (1 - share) / n) + 3 / n, z
         for one in found[:5]:
             assert one.log_probability == pytest.approx(math.log(all_[one.tags]), rel=1e-9)
-
-
-def test_samples_go_by_the_seed_and_the_number_of_the_sentence_alone(tagger):
     lines = ["the dog sees her"] * 3
     whole = list(tagger.sample_tags(lines, 20, seed=5, threads=2))
     assert list(tagger.sample_tags(lines[1:], 20, seed=5, first=1, threads=1)) == whole[1:]
@@ -142,12 +133,21 @@ def test_relative_frequencies_are_counts_over_counts():
     assert again.model.settings["relative_frequencies"] is True
 
 
-def test_the_text_of_induced_tags_has_the_likelihood_that_em_found():
+def test_saved_models_and_unknown_words(tmp_path):
     lines = ["a b a b", "b a", "c c a"]
     steps = []
     tagger = at.induce_tags(lines, states=2, iterations=200, tolerance=0, progress=steps.append)
     objective = max(step.figures["objective"] for step in steps if "objective" in step.figures)
     assert tagger.log_probabilities(lines).sum() == pytest.approx(objective, abs=2e-3)
+    for how in ({"latent": 1}, {"latent": 1, "relative_frequencies": True}):
+        tagger = at.train_tagger(TEXT, **how)
+        tagger.save(tmp_path / "model")
+        again = at.Tagger.load(tmp_path / "model")
+        assert again.log_probabilities(SENTENCES).tolist() == tagger.log_probabilities(SENTENCES).tolist()
+        assert list(again.tag("the unheard dog")) == list(tagger.tag("the unheard dog"))
+    tagger = at.train_tagger(TEXT, latent=1)
+    own = Sequences(tagger.model, [b"the", b"unheard", b"dog"], np.array([0, 3]), Pool(1))
+    assert own.unknown == 1
 
 
 def test_what_is_refused():
@@ -160,21 +160,6 @@ def test_what_is_refused():
             at.train_tagger(TEXT, relative_frequencies=True, **wrong)
     with pytest.raises(UsageProblem):
         next(tagger.n_best(["the dog"], 0))
-
-
-def test_a_saved_model_knows_how_probable_words_are(tmp_path):
-    for how in ({"latent": 1}, {"latent": 1, "relative_frequencies": True}):
-        tagger = at.train_tagger(TEXT, **how)
-        tagger.save(tmp_path / "model")
-        again = at.Tagger.load(tmp_path / "model")
-        assert again.log_probabilities(SENTENCES).tolist() == tagger.log_probabilities(SENTENCES).tolist()
-        assert list(again.tag("the unheard dog")) == list(tagger.tag("the unheard dog"))
-
-
-def test_unknown_words_are_counted():
-    tagger = at.train_tagger(TEXT, latent=1)
-    own = Sequences(tagger.model, [b"the", b"unheard", b"dog"], np.array([0, 3]), Pool(1))
-    assert own.unknown == 1
 
 
 def test_posteriors_as_text_and_back(tmp_path):

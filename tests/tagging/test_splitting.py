@@ -48,9 +48,6 @@ def test_what_cannot_be_learned_is_passed_over():
     assert learned(("a b", "a b", "X Y")).forms == {}
     assert Splitter.learn([(b"\xff", [b"a", b"b"], [b"X", b"Y"])]).forms == {}
     assert SPLITTER.split(b"\xff", b"ADP+DET") is None
-
-
-def test_what_is_kept_is_checked():
     assert Splitter.of(SPLITTER.kept()) == SPLITTER
     for damaged in (
         None, {}, {"forms": {}}, {"forms": [], "endings": {}}, {"forms": {"du": "de le"}, "endings": {}},
@@ -101,7 +98,7 @@ def model(treebank):
     return path
 
 
-def test_tokens_are_split_where_their_tags_say_so(model):
+def test_what_is_split_and_what_stays(model, treebank, tmp_path):
     done = ran("tag", "-q", "-m", model, "--split-tokens", stdin=b"Il va du bois\n\nil boit\n")
     expected = [
         row(1, "Il", "PRON"), row(2, "va", "VERB"), row("3-4", "du"), row(3, "de", "ADP"), row(4, "le", "DET"),
@@ -112,13 +109,7 @@ def test_tokens_are_split_where_their_tags_say_so(model):
     tagged = run("tag", "-q", "-m", model, "--split-tokens", "--to", "tagged", "--unbuffered", stdin=b"il va du bois\n")
     assert tagged.stdout == b"il_PRON va_VERB de_ADP le_DET bois_NOUN\n"
     assert run("tag", "-q", "-m", model, stdin=b"va du bois\n").stdout == b"va_VERB du_ADP+DET bois_NOUN\n"
-
-
-def test_words_that_others_have_split_stay(model, treebank):
     fails(run("tag", "-m", model, "--split-tokens", treebank), "tokens are split in plain and raw text", status=2)
-
-
-def test_taggers_of_words_do_not_split(treebank, tmp_path):
     options = ("--latent", 1, "--members", 1, "-o", tmp_path / "words")
     ran("train-hmm", "-q", "--tagged", treebank, *options)
     fails(
@@ -126,11 +117,14 @@ def test_taggers_of_words_do_not_split(treebank, tmp_path):
         "--split-tokens is for taggers of train-hmm --tokens surface",
         status=2,
     )
+    conll = parse_conll("x", [line.encode() + b"\n" for line in TREEBANK.split("\n")[:-1]])
+    tagger = train_tagger(conll, tokens="surface", latent=1)
+    found = tagger.tag_text(parse_text([b"il va du vin\n"], 1), threads=1, split_tokens=True)
+    assert [str(sentence) for sentence in found] == ["il_PRON va_VERB de_ADP le_DET vin_NOUN"]
+    assert len(found.probabilities) == len(found.ids) == 5
 
 
 def test_raw_text_is_split_and_comes_back(model):
-    pytest.importorskip("sacremoses")
-    pytest.importorskip("sentencex")
     text = b"Il va  du bois.\nil boit\n"
     done = run("tag", "-q", "-m", model, "--tokenize", "--language", "fr", "--split-tokens", stdin=text)
     assert b"3-4\tdu\t" in done.stdout
@@ -149,11 +143,3 @@ def test_only_a_treebank_with_ranges_teaches_it(treebank, tmp_path):
     for text, format in (([[("a", "X")]], "auto"), (treebank, "tagged")):
         with pytest.raises(UsageProblem, match='tokens="surface" takes CoNLL'):
             train_tagger(text, tokens="surface", format=format)
-
-
-def test_from_python(treebank):
-    conll = parse_conll("x", [line.encode() + b"\n" for line in TREEBANK.split("\n")[:-1]])
-    tagger = train_tagger(conll, tokens="surface", latent=1)
-    found = tagger.tag_text(parse_text([b"il va du vin\n"], 1), threads=1, split_tokens=True)
-    assert [str(sentence) for sentence in found] == ["il_PRON va_VERB de_ADP le_DET vin_NOUN"]
-    assert len(found.probabilities) == len(found.ids) == 5

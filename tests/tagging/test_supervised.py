@@ -47,7 +47,7 @@ def test_the_plain_tagger_by_hand():
         assert member.chain.values[c] == pytest.approx(shares[g] / member.prior[g], rel=1e-6)
 
 
-def test_a_row_of_states_sums_to_one():
+def test_rows_and_progress():
     tagger = train_supervised(WORDS * 5, np.arange(0, 46, 9), TAGS * 5, Pool(1), TaggerSettings(latent=4, members=2))
     for member in [tagger.coarse, *tagger.members]:
         m = member.chain
@@ -56,17 +56,6 @@ def test_a_row_of_states_sums_to_one():
         assert member.prior.sum() == pytest.approx(1)
         first = m.first[:-1]
         assert np.add.reduceat(member.shares, first, axis=1) == pytest.approx(1, abs=1e-5)
-
-
-def test_the_batches_of_words_do_not_show(monkeypatch):
-    one = train_supervised(WORDS, OFFSETS, TAGS, Pool(1), TaggerSettings(latent=2, members=1))
-    monkeypatch.setattr(training, "BATCH", 2)
-    two = train_supervised(WORDS, OFFSETS, TAGS, Pool(1), TaggerSettings(latent=2, members=1))
-    assert one.candidates.groups.tolist() == two.candidates.groups.tolist()
-    assert one.members[0].chain.values.tobytes() == two.members[0].chain.values.tobytes()
-
-
-def test_progress_is_reported():
     seen = []
     train_supervised(
         WORDS,
@@ -78,6 +67,14 @@ def test_progress_is_reported():
     )
     assert [f[:3] for f in seen] == [(n, 1, i) for n in (0, 1) for i in (0, 1, 2, 0)]
     assert all(np.isfinite(f[4]) for f in seen)
+
+
+def test_the_batches_of_words_do_not_show(monkeypatch):
+    one = train_supervised(WORDS, OFFSETS, TAGS, Pool(1), TaggerSettings(latent=2, members=1))
+    monkeypatch.setattr(training, "BATCH", 2)
+    two = train_supervised(WORDS, OFFSETS, TAGS, Pool(1), TaggerSettings(latent=2, members=1))
+    assert one.candidates.groups.tolist() == two.candidates.groups.tolist()
+    assert one.members[0].chain.values.tobytes() == two.members[0].chain.values.tobytes()
 
 
 @pytest.mark.slow

@@ -75,8 +75,19 @@ def test_the_training_text_and_new_words(plain, split, latent, decode):
     assert names(tagger, new, np.array([0, 5]), decode=decode) == ["D", "N", "V", "R", "P"]
 
 
-def test_context_decides_between_a_words_tags(plain):
+def test_tags_of_words(plain, tmp_path):
     assert names(plain, b"the bark . dogs bark .".split(), np.array([0, 3, 6])) == ["D", "N", "P", "N", "V", "P"]
+    assert plain.knows([b"dog", b"Dog", b"cat"]).tolist() == [True, False, True]
+    with pytest.raises(UsageProblem, match="no tagged words"):
+        train_supervised([], np.array([0]), [], Pool(1))
+    with pytest.raises(UsageProblem, match="decode is one of"):
+        plain.tag([b"a"], np.array([0, 1]), Pool(1), "best")
+    for wrong in ({"latent": 0}, {"members": 0}, {"merging": 1.0}):
+        with pytest.raises(UsageProblem, match=next(iter(wrong))):
+            TaggerSettings(**wrong).checked()
+    write_model(tmp_path / "m", "alignment", {}, {"a": np.zeros(1)})
+    with pytest.raises(ModelError, match="holds a model of kind 'alignment', not 'tagger'"):
+        TaggerModel.load(tmp_path / "m")
 
 
 @given(
@@ -197,30 +208,10 @@ def test_damaged_models_are_refused(tmp_path, split, harm):
         TaggerModel.load(tmp_path / "m")
 
 
-def test_a_model_of_another_kind_is_named(tmp_path):
-    write_model(tmp_path / "m", "alignment", {}, {"a": np.zeros(1)})
-    with pytest.raises(ModelError, match="holds a model of kind 'alignment', not 'tagger'"):
-        TaggerModel.load(tmp_path / "m")
-
-
-def test_what_makes_no_sense_is_refused(plain):
-    with pytest.raises(UsageProblem, match="no tagged words"):
-        train_supervised([], np.array([0]), [], Pool(1))
-    with pytest.raises(UsageProblem, match="decode is one of"):
-        plain.tag([b"a"], np.array([0, 1]), Pool(1), "best")
-    for wrong in ({"latent": 0}, {"members": 0}, {"merging": 1.0}):
-        with pytest.raises(UsageProblem, match=next(iter(wrong))):
-            TaggerSettings(**wrong).checked()
-
-
 @pytest.mark.parametrize("latent", [1, 2])
 def test_a_text_of_one_word_and_one_tag(latent):
     tagger = train_supervised([b"x"], np.array([0, 0, 1]), [b"T"], Pool(1), TaggerSettings(latent=latent, members=1))
     assert names(tagger, [b"x", b"y", b"x"], np.array([0, 1, 1, 3])) == ["T", "T", "T"]
-
-
-def test_known_words(plain):
-    assert plain.knows([b"dog", b"Dog", b"cat"]).tolist() == [True, False, True]
 
 
 # Taggers of anonymous states

@@ -68,14 +68,11 @@ def test_the_fit_is_where_the_gradient_vanishes(seed, l2):
         assert objective(model.weights + step) < top
 
 
-def test_expected_counts_teach_by_their_shares():
+def test_what_teaches():
     words = [b"aax", b"bbx", b"ccx", b"ddy", b"eey", b"ffy"]
     counts = np.array([[0.3, 0.1]] * 3 + [[0.2, 1.8]] * 3)
     p = UnknownWords.learn(words, counts, l2=0.01).probabilities([b"ggx", b"ggy"])
     assert p == pytest.approx(np.array([[0.75, 0.25], [0.1, 0.9]]), abs=0.05)
-
-
-def test_frequent_words_do_not_teach():
     words = [b"aaxx", b"bbxx", b"cczz", b"ddzz", b"the"]
     counts = np.array([[1.0, 0], [1, 0], [0, 1], [0, 1], [500, 0]])
     one = UnknownWords.learn(words, counts)
@@ -112,17 +109,6 @@ def test_shapes(word, look):
     assert shape(word) == look
 
 
-def test_features_see_ends_case_and_signs():
-    found = form_features("Re-elected")
-    for name in ("s:ed", "s:d", "s:ected", "p:re-e", "c:U", "i:-", "U:ed"):
-        assert name in found
-    assert "s:^it" in form_features("it")
-    assert "s:^it" not in form_features("bit")
-    assert form_features("1848")[1:] == form_features("1951")[1:]
-    assert "c:A" in form_features("NATO")
-    assert len(set(found)) == len(found)
-
-
 def test_related_words():
     known = {"running": 0, "Paris": 1, "walk": 2, "free": 3, "NATO": 4}
     assert relatives("Running", known) == [(0, "running")]
@@ -133,10 +119,6 @@ def test_related_words():
     assert relatives("walk", known) == []
     assert relatives("-", known) == []
     assert relatives("", known) == []
-
-
-def test_related_words_lend_their_states():
-    """Letters say nothing here: the capitalized twin of a word has the word's state."""
     random = np.random.default_rng(3)
     letters = list("abcdefghijklmnopqrstuvwxyz")
     words = list(dict.fromkeys("".join(random.choice(letters, 6)) for _ in range(160)))
@@ -146,6 +128,14 @@ def test_related_words_lend_their_states():
     model = UnknownWords.learn(forms, np.eye(2)[np.concatenate([states, states[:120]])])
     p = model.probabilities([w.title().encode() for w in words[120:]])
     assert np.mean(p.argmax(1) == states[120:]) > 0.9
+    found = form_features("Re-elected")
+    for name in ("s:ed", "s:d", "s:ected", "p:re-e", "c:U", "i:-", "U:ed"):
+        assert name in found
+    assert "s:^it" in form_features("it")
+    assert "s:^it" not in form_features("bit")
+    assert form_features("1848")[1:] == form_features("1951")[1:]
+    assert "c:A" in form_features("NATO")
+    assert len(set(found)) == len(found)
 
 
 # Classes of words

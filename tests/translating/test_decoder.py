@@ -110,7 +110,7 @@ def test_nodes_of_the_hypergraph_know_their_first_and_last_words(tmp_path):
             assert h.right[node].tolist() == ([0] * 4 + words)[-4:]
 
 
-def test_spans_over_the_limit_are_left_to_glue(tmp_path):
+def test_limits_unknown_words_and_long_sentences(tmp_path):
     for seed in range(4):
         system, rules, lm, weights = random_system(seed, 3, tmp_path, DecoderSettings(pop_limit=0, span_limit=2))
         sentences = systems.encode(system, LINES)
@@ -118,6 +118,21 @@ def test_spans_over_the_limit_are_left_to_glue(tmp_path):
         for line, score in zip(LINES, found.scores, strict=True):
             top, _ = naive.best(all_derivations(rules, line, lm, 3, 2), weights)
             assert score == pytest.approx(top, rel=1e-5, abs=1e-4)
+    system, *_ = random_system(2, 3, tmp_path, DecoderSettings())
+    sentences = systems.encode(system, ["zwölf zz", "", "zz", "z " * 3])
+    found = system.translate(sentences)
+    assert systems.decode(system, sentences, found) == [("zwölf", "zz"), (), ("zz",), ("z",) * 3]
+    assert found.scores[1] == 0
+    forest = system.forest(sentences)
+    check(forest, len(system.features))
+    assert forest.roots[1] == -1
+    system, *_ = random_system(5, 3, tmp_path, DecoderSettings(pop_limit=10))
+    for length in (200, 1500):
+        sentences = systems.encode(system, ["a b zz c " * (length // 4)])
+        found = system.translate(sentences)
+        assert systems.decode(system, sentences, found)[0].count("zz") == length // 4
+    forest = system.forest(systems.encode(system, ["a b zz c " * 50]))
+    check(forest, len(system.features))
 
 
 @pytest.mark.parametrize("lazy", [True, False])
@@ -164,27 +179,6 @@ def test_any_number_of_threads_and_both_ways_to_the_best(tmp_path):
             inside[v] = max(inside[v], scores[e] + sum(inside[t] for t in whole.tails[e] if t >= 0))
     tops = [inside[r] if r >= 0 else 0.0 for r in whole.roots]
     assert found.scores == pytest.approx(tops, rel=1e-5, abs=1e-4)
-
-
-def test_unknown_words_are_passed_through(tmp_path):
-    system, *_ = random_system(2, 3, tmp_path, DecoderSettings())
-    sentences = systems.encode(system, ["zwölf zz", "", "zz", "z " * 3])
-    found = system.translate(sentences)
-    assert systems.decode(system, sentences, found) == [("zwölf", "zz"), (), ("zz",), ("z",) * 3]
-    assert found.scores[1] == 0
-    forest = system.forest(sentences)
-    check(forest, len(system.features))
-    assert forest.roots[1] == -1
-
-
-def test_a_long_sentence_is_translated(tmp_path):
-    system, *_ = random_system(5, 3, tmp_path, DecoderSettings(pop_limit=10))
-    for length in (200, 1500):
-        sentences = systems.encode(system, ["a b zz c " * (length // 4)])
-        found = system.translate(sentences)
-        assert systems.decode(system, sentences, found)[0].count("zz") == length // 4
-    forest = system.forest(systems.encode(system, ["a b zz c " * 50]))
-    check(forest, len(system.features))
 
 
 def test_other_weights_share_what_does_not_depend_on_them(tmp_path):

@@ -146,11 +146,27 @@ def test_probabilities_sum_to_one(corpus):
     np.testing.assert_allclose(list(backward.values()), 1, atol=1e-4)
 
 
-def test_the_most_frequent_links_are_shown():
+def test_links_and_words_that_are_left_out():
     one, two = [(0, 0), (1, 1)], [(0, 0), (0, 1), (1, 1)]
     corpus = [(["a", "b"], ["c", "d"], links) for links in (two, one, one)]
     found = as_dict(extract_grammar(*bitext(corpus), tight(nonterminals=0)))
     assert found[("a", "b"), ("c", "d")][2] == ((0, 0), (1, 1))
+    all_rules = as_dict(extract_grammar(*bitext(CORPUS)))
+    side = Side(np.array([1, 2, 3], np.int32), np.array([0, 3]))
+    some = as_dict(extract_grammar(*bitext(CORPUS), text=(side, Vocabulary.from_words(["das", "Haus", "nie"]))))
+    usable = {("das",), ("Haus",), ("das", "Haus"), ("das", -1), (-1, "Haus"), ("das", -1, "Haus")}
+    assert {left for left, _ in some} <= usable
+    assert set(some) == {key for key in all_rules if key[0] in usable | {(-1, "das"), ("Haus", -1)} and key in some}
+    for key, value in some.items():
+        np.testing.assert_array_equal(value[0], all_rules[key][0])
+    corpus = [(["a", "[X,1]", "b"], ["c", "|||", "d"], [(0, 0), (1, 1), (2, 2)])]
+    whole = Extraction(*bitext(corpus))
+    found = as_dict(extraction.whole(whole.parts()))
+    assert set(found) == {(("a",), ("c",)), (("b",), ("d",)), ((("a", -1, "b")), ("c", -1, "d"))} | {
+        key for key in found if -1 in key[0]
+    }
+    assert not any({"[X]", "|||"} & set(left + right) for left, right in found)
+    assert whole.figures.unwritable > 0
 
 
 def text(corpus, settings=None, **how):
@@ -216,17 +232,13 @@ def test_the_whole_grammar_is_what_its_text_reads(tmp_path):
     assert again.source_vocabulary.words() == grammar.source_vocabulary.words()
 
 
-def test_keep_and_min_count():
+def test_counts_ties_and_long_sentences():
     corpus = [(["a"], [word], [(0, 0)]) for word in "xxxyyz"]
     found = as_dict(extract_grammar(*bitext(corpus), tight(keep=2)))
     assert {right for _, right in found} == {("x",), ("y",)}
     assert found[("a",), ("x",)][1].tolist() == [3, 6, 3]  # probabilities are those of all rules
     found = as_dict(extract_grammar(*bitext(corpus), tight(min_count=2.5)))
     assert {right for _, right in found} == {("x",)}
-
-
-def test_ties_go_to_the_higher_lexical_weight():
-    """Both are seen once as translations of ``a b``, but d is the likelier word."""
     corpus = [
         (["a", "b"], ["c"], [(0, 0), (1, 0)]),
         (["a", "b"], ["d"], [(0, 0), (1, 0)]),
@@ -234,31 +246,6 @@ def test_ties_go_to_the_higher_lexical_weight():
     ]
     found = as_dict(extract_grammar(*bitext(corpus), tight(keep=1)))
     assert [right for left, right in found if left == ("a", "b")] == [("d",)]
-
-
-def test_only_for_a_text():
-    all_rules = as_dict(extract_grammar(*bitext(CORPUS)))
-    side = Side(np.array([1, 2, 3], np.int32), np.array([0, 3]))
-    some = as_dict(extract_grammar(*bitext(CORPUS), text=(side, Vocabulary.from_words(["das", "Haus", "nie"]))))
-    usable = {("das",), ("Haus",), ("das", "Haus"), ("das", -1), (-1, "Haus"), ("das", -1, "Haus")}
-    assert {left for left, _ in some} <= usable
-    assert set(some) == {key for key in all_rules if key[0] in usable | {(-1, "das"), ("Haus", -1)} and key in some}
-    for key, value in some.items():
-        np.testing.assert_array_equal(value[0], all_rules[key][0])
-
-
-def test_words_that_the_format_uses_are_left_out():
-    corpus = [(["a", "[X,1]", "b"], ["c", "|||", "d"], [(0, 0), (1, 1), (2, 2)])]
-    whole = Extraction(*bitext(corpus))
-    found = as_dict(extraction.whole(whole.parts()))
-    assert set(found) == {(("a",), ("c",)), (("b",), ("d",)), ((("a", -1, "b")), ("c", -1, "d"))} | {
-        key for key in found if -1 in key[0]
-    }
-    assert not any({"[X]", "|||"} & set(left + right) for left, right in found)
-    assert whole.figures.unwritable > 0
-
-
-def test_long_and_blank_sentences():
     n = 5000
     line = [f"w{k % 7}" for k in range(n)]
     corpus = [([], [], []), (line, line, [(k, k) for k in range(n)]), ([], [], [])]
@@ -266,6 +253,9 @@ def test_long_and_blank_sentences():
     assert (("w0", -1, "w3"), ("w0", -1, "w3")) in found
     assert len(extract_grammar(*bitext([([], [], [])]))) == 0
     assert len(extract_grammar(*bitext([(["a"], ["b"], [])]))) == 0
+    for wrong in ({"keep": 0}, {"max_span": 0}, {"nonterminals": 3}, {"phrases": "some"}, {"features": "none"}):
+        with pytest.raises(UsageProblem):
+            extract_grammar(*bitext(CORPUS), tight(**wrong))
 
 
 def test_many_unlinked_words_need_more_room():
@@ -274,9 +264,3 @@ def test_many_unlinked_words_need_more_room():
     grammar = extract_grammar(*bitext([(line, line, [(10, 10)])]), tight(phrases="loose", max_symbols=10, keep=9999))
     # of each length up to 10 there are so many spans that hold the linked word
     assert len(grammar) == sum(range(1, 11)) ** 2
-
-
-def test_settings_that_cannot_be():
-    for wrong in ({"keep": 0}, {"max_span": 0}, {"nonterminals": 3}, {"phrases": "some"}, {"features": "none"}):
-        with pytest.raises(UsageProblem):
-            extract_grammar(*bitext(CORPUS), tight(**wrong))

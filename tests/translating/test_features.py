@@ -9,9 +9,12 @@ from tests import naive_grammar
 from tests.translating.test_extraction import CORPUS, as_dict, bitext, extract_grammar, tight
 
 
-def test_dominant_tags():
+def test_dominant_tags_and_the_papers_example():
     words, tags = b"the run run run a a".split(), b"DT NN VB VB X DT".split()
     assert dominant_tags(words, tags) == {b"the": b"DT", b"run": b"VB", b"a": b"DT"}
+    assert set(naive_grammar.bigrams(("on", "the", -1, "issue", "of", -2), {})) == {
+        "on_the", "the_X", "X_issue", "issue_of", "of_X",
+    }  # fmt: skip
 
 
 def sparse(grammar):
@@ -29,13 +32,6 @@ def sparse(grammar):
 
 def symbols(grammar, k):
     return tuple(-1 if s in ("[X,1]", "[X,2]") else s for s in grammar.rule(k)[1])
-
-
-def test_the_papers_example():
-    """Li et al. 2011, 5.2.2: "on the X1 issue of X2"."""
-    assert set(naive_grammar.bigrams(("on", "the", -1, "issue", "of", -2), {})) == {
-        "on_the", "the_X", "X_issue", "issue_of", "of_X",
-    }  # fmt: skip
 
 
 @given(st.dictionaries(st.sampled_from(["the", "house", "a", "read", "i", "book"]), st.sampled_from(["D", "N", "i"])))

@@ -78,12 +78,19 @@ def test_rules_that_are_never_used_are_counted_in_binary_files(tmp_path, caplog)
     ]
 
 
-def test_words_in_brackets_are_no_terminals_of_a_grammar():
+def test_words_that_are_no_marks(tmp_path):
     """cdec, Joshua and Moses take them for nonterminals."""
     grammar = at.extract_grammar(["der [BERICHT] ist da"], ["the [REPORT] is here"], ["0-0 1-1 2-2 3-3"])
     sides = [word for n in range(len(grammar)) for side in grammar.rules.rule(n) for word in side]
     assert "der" in sides
     assert not {"[BERICHT]", "[REPORT]"} & set(sides)
+    (tmp_path / "t").write_text("||| ist\n")
+    (tmp_path / "g").write_text(ADJACENT)
+    (line,) = run(
+        "translate", "-q", "--no-lm", "--grammar", "g", "--n-best", "1", "t", cwd=tmp_path
+    ).stdout.splitlines()
+    assert line.split(b" ||| ")[1] == b"&#124;&#124;&#124; is"
+    assert len(line.split(b" ||| ")) == 4
 
 
 def test_words_that_moses_takes_for_factors_are_told(tmp_path, caplog):
@@ -134,16 +141,6 @@ def test_an_n_gram_twice_is_an_error_with_its_line(tmp_path):
         load([*two[:2], two[1]], three)
     with pytest.raises(DataError, match=r"x\.arpa:20: this 3-gram is there twice"):
         load(two, [three[0], three[0]])
-
-
-def test_a_word_of_bars_does_not_end_a_field_of_n_best_lists(tmp_path):
-    (tmp_path / "t").write_text("||| ist\n")
-    (tmp_path / "g").write_text(ADJACENT)
-    (line,) = run(
-        "translate", "-q", "--no-lm", "--grammar", "g", "--n-best", "1", "t", cwd=tmp_path
-    ).stdout.splitlines()
-    assert line.split(b" ||| ")[1] == b"&#124;&#124;&#124; is"
-    assert len(line.split(b" ||| ")) == 4
 
 
 def test_words_of_a_language_model(tmp_path):

@@ -135,7 +135,7 @@ def test_samples_come_as_often_as_their_probability_says():
     assert not np.array_equal(again.words, derivations.samples(h, scores, FEATURES, 10, seed=6).words)
 
 
-def test_threads_change_nothing():
+def test_threads_and_parts():
     rng = np.random.default_rng(0)
     h = arrays([forest(rng) for _ in range(60)])
     scores = rng.normal(size=h.edges)
@@ -146,9 +146,6 @@ def test_threads_change_nothing():
         ):
             one, three = vars(work(None)), vars(work(pool))
             assert all(one[name].tobytes() == three[name].tobytes() for name in one)
-
-
-def test_parts_join_to_the_whole():
     h, scores, _ = make(11)
     parts = [h.part(0, 2), h.part(2, 3), h.part(3, 4)]
     for p in parts:

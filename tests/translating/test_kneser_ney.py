@@ -122,7 +122,7 @@ def test_sorting_in_parts(rows, columns, step):
     assert sorter.finish()[:, :4].tolist() == [[*row, rows.count(row)] for row in expected]
 
 
-def test_what_the_discounts_need():
+def test_discounts_and_thresholds(tmp_path):
     assert kneser_ney.discounts_of([9, 10, 4, 2, 1]).values == pytest.approx(
         (1 - 2 * 10 / 18 * 4 / 10, 2 - 3 * 10 / 18 * 2 / 4, 3 - 4 * 10 / 18 * 1 / 2)
     )
@@ -135,9 +135,6 @@ def test_what_the_discounts_need():
         found = kneser_ney.discounts_of(counts)
         assert found.values == kneser_ney.FALLBACK
         assert word in found.problem
-
-
-def test_a_text_that_repeats_itself_leaves_something_for_words_that_do_not_follow(tmp_path):
     lines = ["the gate is open", "the gate is shut", "a gate is open"]
     (tmp_path / "text").write_text("".join(line + "\n" for line in lines * 3))
     (tmp_path / "other").write_text("<s> the cat is open </s>\n")
@@ -148,9 +145,6 @@ def test_a_text_that_repeats_itself_leaves_something_for_words_that_do_not_follo
     found = run("eval-lm", "-m", tmp_path / "lm", "--json", tmp_path / "other")
     assert b"2 times <s> or </s> in the text, which count as unknown words" in found.stderr
     assert json.loads(found.stdout)["results"][0]["perplexity"] < 100
-
-
-def test_thresholds_that_cannot_be(tmp_path):
     for thresholds in ((1,), (0, 2, 1)):
         with pytest.raises(ValueError, match="thresholds"):
             estimated(tmp_path, [["a"]], 3, thresholds)

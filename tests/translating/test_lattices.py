@@ -182,7 +182,7 @@ def test_arcs_without_words_leave_every_path_once():
         assert [s for _, s in found] == pytest.approx([s for _, s in expected], rel=1e-4, abs=1e-4)
 
 
-def test_lattices_without_words_are_blank_lines(tmp_path):
+def test_lattices_without_words_and_other_features(tmp_path):
     system = with_arcs(random_system(1, 3, tmp_path)[0])
     lattices = [parse_plf(line) for line in ("()", "((('*EPS*',1,1),),)", "((('a',1,1),('*EPS*',0.5,1),),)")]
     sentences = encode(system, lattices)
@@ -191,6 +191,9 @@ def test_lattices_without_words_are_blank_lines(tmp_path):
     assert lengths[:2] == [0, 0]
     assert lengths[2] > 0
     assert system.forest(sentences).roots[:2].tolist() == [-1, -1]
+    system, *_ = random_system(1, 0, tmp_path)
+    with pytest.raises(ValueError, match="features"):
+        system.encode_text(lattice_lines([parse_plf("((('a',1,1),),)")], 1))
 
 
 def test_neither_threads_nor_parts_change_what_is_found(tmp_path):
@@ -207,21 +210,12 @@ def test_neither_threads_nor_parts_change_what_is_found(tmp_path):
     assert np.array_equal(one.tokens, np.concatenate(parts))
 
 
-def test_arcs_of_other_features_are_refused(tmp_path):
-    system, *_ = random_system(1, 0, tmp_path)
-    with pytest.raises(ValueError, match="features"):
-        system.encode_text(lattice_lines([parse_plf("((('a',1,1),),)")], 1))
-
-
-def test_pairs_are_the_words_that_follow_one_another():
+def test_pairs_and_least_scores():
     lattice = parse_plf("((('a',1,1),('b',1,2),),(('c',1,1),),(('d',1,1),),)")
     side, vocabulary = lattice_lines([lattice], 1).pairs
     names = ["", *vocabulary.words()] if vocabulary.words()[0] else list(vocabulary.words())
     rows = {tuple(names[t] for t in side.tokens[a:b]) for a, b in zip(side.offsets, side.offsets[1:], strict=False)}
     assert rows == {("a",), ("b",), ("c",), ("d",), ("a", "c"), ("c", "d"), ("b", "d")}
-
-
-def test_the_least_score_is_that_of_moses():
     lines = lattice_lines([parse_plf("((('a',0,1),('b',1e-60,x=2,1),),)")], 1, ["x"])
     assert lines.values[:, 0].tolist() == [-100.0, -100.0]
     assert lines.values[:, 1].tolist() == [0.0, 2.0]

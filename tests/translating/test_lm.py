@@ -94,12 +94,18 @@ def test_look_up_backs_off_as_the_file_says(tmp_path_factory, given_model):
                 assert remembered == shrink(*model.arrays, order, longer, min(length + 1, max(order - 1, 0)))
 
 
-def test_a_backoff_that_nothing_continues_is_not_forgotten(tmp_path):
+def test_backoffs_and_unknown_words(tmp_path):
     logs = {(w,): (-0.001, None) for w in WORDS}
     model = loaded(tmp_path, logs | {("<unk>", "<unk>"): (-0.001, None), ("<unk>", "<s>"): (-0.001, -0.5)}, 3)
     ids = np.array([0, 1], np.int32)
     assert shrink(*model.arrays, 3, ids, 2) == 2
     assert word_score(*model.arrays, 3, ids, 2, 3) == pytest.approx(LN10 * -0.501)
+    entries = {(w,): (-1.0, None) for w in WORDS[1:]}
+    model = loaded(tmp_path, entries, 1)
+    assert not model.has_unknown
+    assert language_model.score_sentence(model, ["zzz"]).sentences()[0] == pytest.approx(LN10 * -101, abs=1e-4)
+    with pytest.raises(DataError, match="no <s>"):
+        loaded(tmp_path, {(w,): (-1.0, None) for w in (UNKNOWN, END, "a")}, 1)
 
 
 def test_states_are_as_short_as_they_can_be(tmp_path):
@@ -182,22 +188,16 @@ def test_scores_of_a_text(small, tmp_path):
     assert found.perplexity_known == pytest.approx(math.exp(-sum(known) / 11), rel=1e-5)
 
 
-def test_nothing_has_no_perplexity():
-    assert math.isnan(language_model.perplexity([], 3).perplexity)
-
-
-def test_words_of_another_vocabulary(small):
+def test_binary_and_other_vocabularies(small, tmp_path):
     model, _ = small
     assert model.ids(Vocabulary.from_words(["b", "x", "</s>", "a"])).tolist() == [0, 4, 0, 0, 3]
-
-
-def test_a_binary_file_is_the_same_model(small, tmp_path):
     model, _ = small
     model.save(str(tmp_path / "m"))
     again = language_model.load(str(tmp_path / "m"))
     assert all(map(np.array_equal, model.arrays, again.arrays))
     assert again.vocabulary.words() == model.vocabulary.words()
     assert (again.order, again.counts, again.has_unknown) == (3, [5, 3, 1], True)
+    assert math.isnan(language_model.perplexity([], 3).perplexity)
 
 
 def test_binary_files_that_are_refused(small, tmp_path):
@@ -221,15 +221,6 @@ def test_binary_files_that_are_refused(small, tmp_path):
         write_model(path, "lm", {name: change.get(name, value) for name, value in header.items()}, own)
         with pytest.raises(ModelError, match="do not fit"):
             language_model.load(path)
-
-
-def test_a_file_without_unknown_words(tmp_path):
-    entries = {(w,): (-1.0, None) for w in WORDS[1:]}
-    model = loaded(tmp_path, entries, 1)
-    assert not model.has_unknown
-    assert language_model.score_sentence(model, ["zzz"]).sentences()[0] == pytest.approx(LN10 * -101, abs=1e-4)
-    with pytest.raises(DataError, match="no <s>"):
-        loaded(tmp_path, {(w,): (-1.0, None) for w in (UNKNOWN, END, "a")}, 1)
 
 
 def test_scores_are_kenlms(tmp_path):

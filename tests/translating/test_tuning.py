@@ -98,13 +98,6 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(part, case, tmp_path):
         tuning.load_state(path, "another")
 
 
-def test_threads_change_nothing(part):
-    for case in ({"loss": "sentence"}, {"loss": "corpus", "forest": True}):
-        settings = tuning.TuningSettings(n_best=4, rounds=2, **case)
-        with Pool(3) as pool:
-            same(tuning.tune([part], START, settings, pool=pool), tuning.tune([part], START, settings))
-
-
 @pytest.mark.parametrize(
     "case",
     [
@@ -128,13 +121,10 @@ def test_a_frozen_feature_keeps_its_weight_and_parts_count_by_theirs(part, case)
     assert all(r.score == pytest.approx(r.bleu[0]) for r in found.rounds)
 
 
-def test_a_strong_prior_holds_the_weights(part):
+def test_priors_patience_and_threads(part):
     for prior, held in (("start", START), ("zero", np.zeros(FEATURES))):
         found = tuning.tune([part], START, tuning.TuningSettings(rounds=2, l2=1e4, prior=prior))
         assert found.weights == pytest.approx(held, abs=1e-3)
-
-
-def test_patience_ends_it(part):
     found = tuning.tune([part], HIDDEN, tuning.TuningSettings(rounds=20, patience=1))
     assert found.rounds[0].score == pytest.approx(100)
     assert len(found.rounds) == 2
@@ -143,3 +133,7 @@ def test_patience_ends_it(part):
         tuning.TuningSettings(seed=2), HIDDEN
     )
     assert tuning.fingerprint(tuning.TuningSettings(), HIDDEN) != tuning.fingerprint(tuning.TuningSettings(), START)
+    for case in ({"loss": "sentence"}, {"loss": "corpus", "forest": True}):
+        settings = tuning.TuningSettings(n_best=4, rounds=2, **case)
+        with Pool(3) as pool:
+            same(tuning.tune([part], START, settings, pool=pool), tuning.tune([part], START, settings))

@@ -17,12 +17,21 @@ def load(path, names):
     return in_order(path, read_weights(path)[0], names)
 
 
-def test_what_is_saved_is_loaded_by_name(tmp_path):
+def test_weights_that_are_saved_or_no_json(tmp_path):
     values = np.arange(len(NAMES)) / 7
     TranslationWeights(dict(zip(NAMES, values, strict=True)), {"bleu": 40.5}).save(tmp_path / "w")
     assert np.array_equal(load(tmp_path / "w", NAMES), values)
     assert np.array_equal(load(tmp_path / "w", NAMES[::-1]), values[::-1])
     assert read_weights(tmp_path / "w") == (dict(zip(NAMES, values, strict=True)), {"bleu": 40.5})
+    for data in (b"", b"{", b"\xff", b"[1]"):
+        (tmp_path / "w").write_bytes(data)
+        with pytest.raises(DataError, match="is not a file of translation weights"):
+            read_weights(tmp_path / "w")
+    weights = dict(zip(NAMES, default_weights(NAMES), strict=True))
+    assert weights["lm"] > 0
+    assert weights["PhraseEgivenF"] > 0
+    assert weights["unknown"] < 0
+    assert weights["DT_NN"] == 0
 
 
 @pytest.mark.parametrize(
@@ -50,18 +59,3 @@ def test_what_does_not_fit_is_one_line(change, fragments, tmp_path):
     assert "\n" not in str(error.value)
     for fragment in [str(tmp_path / "w"), *fragments]:
         assert fragment in str(error.value)
-
-
-def test_what_is_no_json(tmp_path):
-    for data in (b"", b"{", b"\xff", b"[1]"):
-        (tmp_path / "w").write_bytes(data)
-        with pytest.raises(DataError, match="is not a file of translation weights"):
-            read_weights(tmp_path / "w")
-
-
-def test_default_weights_prefer_what_is_likely():
-    weights = dict(zip(NAMES, default_weights(NAMES), strict=True))
-    assert weights["lm"] > 0
-    assert weights["PhraseEgivenF"] > 0
-    assert weights["unknown"] < 0
-    assert weights["DT_NN"] == 0

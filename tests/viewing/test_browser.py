@@ -22,7 +22,7 @@ def test_the_theme_follows_the_system_until_it_is_chosen_and_then_stays(browser,
     assert browser.js(ink) == dark
 
 
-def test_keys_are_listed_and_go_through_the_list(browser, tmp_path):
+def test_keys_and_scripts(browser, tmp_path):
     browser.open(page_of(tmp_path, *SAMPLE))
     chosen = "return document.querySelector('#pairs [aria-selected=true]').getAttribute('aria-posinset')"
     browser.keys("j", "ARROW_DOWN", "k", "j")
@@ -32,9 +32,6 @@ def test_keys_are_listed_and_go_through_the_list(browser, tmp_path):
     assert "next pair" in browser.one("#keys").text
     browser.keys("j", "ESCAPE")
     assert browser.js(chosen) == "3"
-
-
-def test_no_script_but_its_own_runs_and_nothing_is_fetched(browser, tmp_path):
     browser.open(page_of(tmp_path, *SAMPLE))
     browser.js(
         "window.ran = 0; const s = document.createElement('script'); s.textContent = 'window.ran = 1';"

@@ -33,7 +33,7 @@ def two(tmp_path):
     return tmp_path
 
 
-def test_errors_are_those_that_are_scored(two):
+def test_errors_in_text_and_pictures(two):
     shown = at.view_constituents(two / "parsed", two / "gold")
     score = at.score_brackets(two / "gold", two / "parsed")
     assert shown.score.f1 == score.f1
@@ -46,9 +46,6 @@ def test_errors_are_those_that_are_scored(two):
     tables = {table["caption"]: table["rows"] for table in shown.tables()}
     assert tables["Wrong labels"] == [["VP", "ADJP", 1]]
     assert ["PP", 1, 0, 0, "0.00"] in tables["By label"]
-
-
-def test_text_marks_what_is_wrong(two):
     shown = at.view_constituents(two / "parsed", two / "gold")
     assert shown.text(number=2).splitlines() == ["sentence 2  1 wrong constituent, 1 missed", "S", "├─ NP",
         "│  ├─ DT The", "│  ╰─ NN dog", "╰─ ADJP  ◇ label is VP", "   ╰─ NNS barks  ◇ tag is VBZ",
@@ -56,9 +53,6 @@ def test_text_marks_what_is_wrong(two):
     assert "NX  ✗ not in the gold" in shown.text(number=1)
     assert "\x1b[1;31m" in shown.text(color=True)
     assert at.view_constituents(two / "gold").text().startswith("2 sentences, 8 words")
-
-
-def test_a_picture_says_by_pattern_and_sign_what_is_wrong(two):
     root = ElementTree.fromstring(at.view_constituents(two / "parsed", two / "gold").svg(1))
     texts = [(g.get("class"), t.text) for g in root.iter(f"{SVG}g") for t in g.iter(f"{SVG}text")]
     assert ("node-wrong", "✗ NX") in texts
@@ -66,6 +60,12 @@ def test_a_picture_says_by_pattern_and_sign_what_is_wrong(two):
     assert ("node-right", "VP") in texts
     assert ("tree-words", "waited") in texts
     assert len([p for p in root.iter(f"{SVG}path") if p.get("stroke-dasharray")]) == 2
+    done = run("view", "parsed", "gold", "--sentence", "1", cwd=two)
+    assert "○ missed: PP  for rain" in done.stdout.decode()
+    ran("view", "gold", "--svg", "tree.svg", "--sentence", "2", cwd=two)
+    assert "barks" in (two / "tree.svg").read_text()
+    (two / "tagged").write_text("(_-LRB- the_DT )_-RRB-\n")
+    ran("view", "tagged", cwd=two)
 
 
 def test_no_two_words_and_no_two_labels_of_a_height_overlap():
@@ -83,14 +83,11 @@ def test_no_two_words_and_no_two_labels_of_a_height_overlap():
     assert all(min(a, width - b) >= 0 for row in boxes.values() for a, b in row)
 
 
-def test_text_is_data_in_every_form():
+def test_text_deep_trees_and_labels():
     shown = ConstituentsView([Tree(ODD, [Tree(ODD, [], ODD)])], title=ODD)
     assert "<b>" not in shown.html().replace("</b>", "")
     assert "</script><b>&amp;␀␛[31m" in [t.text for t in ElementTree.fromstring(shown.svg()).iter(f"{SVG}text")]
     assert "\x1b" not in shown.text()
-
-
-def test_deep_trees_and_sentences_without_a_tree_are_shown():
     tree = Tree("N", [], "n")
     for _ in range(1500):
         tree = Tree("X", [tree])
@@ -100,15 +97,8 @@ def test_deep_trees_and_sentences_without_a_tree_are_shown():
     assert "○ missed: S  a b" in shown.text(number=1)
     assert shown.svg(1)
     assert shown.html()
-
-
-def test_the_command_tells_trees_by_their_brackets(two):
-    done = run("view", "parsed", "gold", "--sentence", "1", cwd=two)
-    assert "○ missed: PP  for rain" in done.stdout.decode()
-    ran("view", "gold", "--svg", "tree.svg", "--sentence", "2", cwd=two)
-    assert "barks" in (two / "tree.svg").read_text()
-    (two / "tagged").write_text("(_-LRB- the_DT )_-RRB-\n")
-    ran("view", "tagged", cwd=two)
+    page = at.view_constituents(SMALL.strip().split("\n")).html()
+    assert '"labels":["S","NP","VP","PP"]' in page
 
 
 def test_the_page(browser, two):
@@ -125,9 +115,3 @@ def test_the_page(browser, two):
     browser.wait("return document.querySelector('#count').textContent === '1 of 2 sentences'")
     assert browser.all("#picture .found")
     assert not browser.overflows()
-
-
-def test_labels_of_a_page_stand_in_the_order_of_the_trees():
-    """Python's order of sets differs from run to run, and a page's bytes must not."""
-    page = at.view_constituents(SMALL.strip().split("\n")).html()
-    assert '"labels":["S","NP","VP","PP"]' in page

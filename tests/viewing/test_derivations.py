@@ -150,13 +150,9 @@ def test_a_picture_has_room_for_what_stands_in_it():
 def test_text_marks_what_is_not_in_the_reference(file):
     shown = at.view_derivations(file, ["it is a house", ""])
     assert shown.text(number=1).splitlines() == [
-        "sentence 1  das ist ein Haus",
-        " reference  -it is a house",
-        "   -1.5000  +this is a house",
-        "   -2.0000  it is house",
-        "  S 0-4  [X,1] ||| [X,1]  0.0000",
-        "  X 0-4  [X,1] ist [X,2] ||| [X,1] is [X,2]  -0.5000",
-        "    X 0-1  das ||| this  -0.5000",
+        *("sentence 1  das ist ein Haus", " reference  -it is a house", "   -1.5000  +this is a house"),
+        *("   -2.0000  it is house", "  S 0-4  [X,1] ||| [X,1]  0.0000"),
+        *("  X 0-4  [X,1] ist [X,2] ||| [X,1] is [X,2]  -0.5000", "    X 0-1  das ||| this  -0.5000"),
         "    X 2-4  ein Haus ||| a house  -0.5000",
     ]
     (file.parent / "marked").write_bytes(b"\xef\xbb\xbfit is a house\n\n")

@@ -17,35 +17,27 @@ def made(name, folder, *args):
     return (folder / name).read_text(), (IMAGES / name).read_text()
 
 
-def test_trees(tmp_path):
+def test_pictures_of_trees_and_tags(tmp_path):
     text = re.sub(r"(?m)^(6\tin\t.*)\t8\tcase", r"\1\t5\tcase", (SAMPLES / "en.conllu").read_text())
     text = re.sub(r"(?m)^(2\tnew\t.*)amod", r"\1nmod", text)
     (tmp_path / "parsed.conllu").write_text(text)
     new, kept = made("tree.svg", tmp_path, tmp_path / "parsed.conllu", SAMPLES / "en.conllu", "--sentence", "10")
     assert new == kept
-
-
-def test_constituents(tmp_path):
     text = (SAMPLES / "en.mrg").read_text()
     text = text.replace("(PP (IN in) (NP (PRP$ our) (NN street)))", "(IN in) (ADJP (PRP$ our) (NN street))")
     (tmp_path / "parsed.mrg").write_text(text)
     new, kept = made("constituents.svg", tmp_path, tmp_path / "parsed.mrg", SAMPLES / "en.mrg", "--sentence", "11")
     assert new == kept
-
-
-def test_tags(tmp_path):
     text = (SAMPLES / "en.tagged").read_text().replace("_ADJ", "_NOUN").replace("leaves_VERB", "leaves_NOUN")
     (tmp_path / "tagged").write_text(text)
     new, kept = made("tags.svg", tmp_path, tmp_path / "tagged", SAMPLES / "en.tagged")
     assert new == kept
 
 
-def test_jumps(trained, tmp_path):
+def test_pictures_of_models(trained, tmp_path):
     new, kept = made("jumps.svg", tmp_path, "-m", trained / "model", "--number", "1")
     assert new == kept
 
-
-def test_a_derivation(trained, tmp_path):
     def do(*args):
         ran(*args, cwd=tmp_path)
 
@@ -56,10 +48,6 @@ def test_a_derivation(trained, tmp_path):
     do("translate", "-q", "--grammar", "g", "--lm", "lm", "few.de", "--derivations", "few.derivations", "-o", "few.out")
     new, kept = made("derivation.svg", tmp_path, "--derivations", tmp_path / "few.derivations", "--number", "2")
     assert new == kept
-
-
-def test_training(trained, tmp_path):
-    """Other versions of Matplotlib draw the same otherwise: what is compared is what stands there."""
     pytest.importorskip("matplotlib")
     (tmp_path / "align.jsonl").write_bytes((trained / "log").read_bytes())
     pictures = made("training.svg", tmp_path, "--log", tmp_path / "align.jsonl", "--number", "1")

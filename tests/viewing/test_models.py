@@ -113,16 +113,13 @@ def test_parsers_weights_and_other_models(learned):
         at.view_model([1])
 
 
-def test_charts_are_pictures(fertility):
+def test_charts_and_the_command(fertility, tmp_path):
     shown = at.view_model(fertility)
     for number, columns in ((1, 19), (2, 10)):
         root = ElementTree.fromstring(shown.svg(number))
         assert len(list(root.iter(f"{SVG}rect"))) == 2 * columns + 2  # and two in the legend
     with pytest.raises(at.UsageProblem, match="there is no chart 3; there are: 1 Jumps, 2 Fertilities"):
         shown.svg(3)
-
-
-def test_the_command(tmp_path):
     model = KEPT / "align.fertility"
     done = run("view", "--model", model, "--words", "3", "--best", "1", "--set", "verify=false")
     assert b"The 3 most frequent of" in done.stdout

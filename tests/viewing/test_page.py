@@ -11,39 +11,27 @@ from aligntools.viewing.page import as_json, bundle, framed, page
 ODD = "</script><script>alert(1)</script> & \" ' <!-- \u2028 \u2029 \x00"
 
 
-def test_controls_and_what_is_no_text_become_visible():
+def test_markup_in_text_and_data():
     assert visible("a b") == "a b"
     assert visible("\x00\t\x1b[1m\x7f\x85\udcff\ufffe") == "␀␉␛[1m␡\ufffd\ufffd\ufffd"
     assert visible("שלום é ü 你好") == "שלום é ü 你好"
-
-
-def test_data_has_no_markup_and_is_the_same_when_read():
     text = as_json({"a": [ODD]})
     assert not re.search("[<>&\u2028\u2029]", text)
     assert json.loads(text) == {"a": [ODD]}
     with pytest.raises(ValueError, match="Out of range"):
         as_json(float("nan"))
-
-
-def test_text_in_a_page_is_escaped_wherever_it_goes():
     made = page(ODD, "alignments", {"source": [ODD], "target": [ODD], "systems": []}, tables=[], left_out=0, most=1)
     assert "alert(1)</script>" not in made
     assert made.count("<script") == 2
     assert made.count("</script>") == 2
     assert "\x00" not in made
     made.encode()
-
-
-def test_a_page_names_nothing_outside_of_it():
     made = page("t", "alignments", {"source": [], "target": [], "systems": []}, tables=[], left_out=0, most=1)
     assert "default-src &#39;none&#39;" in made
     assert not re.search(
         r"""(?:src|href)=(?!["']?(?:#|data:))""", re.sub(r"<script>.*</script>", "", made, flags=re.DOTALL)
     )
     assert set(re.findall(r"https?://[\w./]+", made)) <= {"http://www.w3.org/2000/svg"}
-
-
-def test_a_frame_holds_the_page_as_an_attribute():
     made = framed("<p class='a'>\"x\"</p>")
     assert "&lt;p class=&#x27;a&#x27;&gt;&quot;x&quot;" in made
     assert "allow-same-origin" not in made

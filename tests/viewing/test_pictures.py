@@ -31,15 +31,12 @@ def test_a_picture_has_each_word_and_a_shape_for_each_sign(form):
     assert "<script" not in svg
 
 
-def test_markup_and_controls_are_text():
+def test_text_and_shades(tmp_path):
     odd = "<script>a&b</script> \"\x00\x1b'\udcff"
     svg = at.view(([odd], [odd]), ["0-0"]).svg()
     assert texts(svg)[0] == "<script>a&b</script>"
     assert texts(svg)[1] == "\"␀␛'" + 3 * "\ufffd"
     svg.encode()
-
-
-def test_probabilities_are_shade(tmp_path):
     (tmp_path / "a").write_bytes(b"0-0:0.5 1-1:1\n")
     svg = at.view((["a b"], ["a b"]), tmp_path / "a").svg()
     assert re.findall(r'opacity="([\d.]+)"', svg) == ["0.62", "1.00"]
@@ -68,7 +65,7 @@ def test_empty_pairs_and_wrong_numbers():
         blank.svg(form="circle")
 
 
-def test_a_matrix_in_the_terminal():
+def test_the_terminal():
     assert SHOWN.text(number=1) == (
         "1  1 AER 40.0\n"
         " das  ■ · ·\n"
@@ -78,9 +75,6 @@ def test_a_matrix_in_the_terminal():
         "      │ └ new\n"
         "      └ the\n"
     )  # fmt: skip
-
-
-def test_a_list_in_the_terminal():
     assert SHOWN.text(number=1, form="ribbon") == (
         "1  1 AER 40.0\n"
         "das neue haus\n"
@@ -91,16 +85,10 @@ def test_a_list_in_the_terminal():
         "  × 2-0     haus – the    false\n"
         "  ○ 2-2     haus – house  sure, missed\n"
     )
-
-
-def test_wide_and_combining_characters_keep_the_columns():
     shown = at.view((["你好 e\u0301a a"], ["x y z"]), ["0-0 1-1 2-2"]).text(number=1)
     rows = shown.splitlines()[1:4]
     assert [cells(row) for row in rows] == [cells(rows[0])] * 3
     assert {cells(row.split("■")[0]) - 2 * k for k, row in enumerate(rows)} == {6}
-
-
-def test_colors_are_asked_for_and_change_nothing_else():
     plain, colored = SHOWN.text(), SHOWN.text(color=True)
     assert "\x1b" not in plain
     assert re.sub(r"\x1b\[[\d;]*m", "", colored) == plain

@@ -37,7 +37,7 @@ def test_the_confusion_table_counts_each_word_once(two):
     assert shown.headline == "accuracy 57.14 %: 3 of 7 words have a wrong tag"
 
 
-def test_text_and_pictures(two):
+def test_text_pictures_and_classes(two):
     shown = at.view_tags(two / "tagged", two / "gold")
     assert shown.text(number=1) == "1  the_DET  dog_VERB ✗NOUN  barks_VERB\n"
     table = shown.text().splitlines()[2:9]
@@ -48,14 +48,17 @@ def test_text_and_pictures(two):
     assert [t.text for t in ElementTree.fromstring(shown.svg(1)).iter(f"{SVG}text")][:2] == ["the", "DET"]
     with pytest.raises(at.UsageProblem, match="there is no sentence 3"):
         shown.svg(3)
-
-
-def test_classes_count_as_the_tag_that_they_mostly_are(two):
     (two / "induced").write_text("the_0 dog_1 barks_2\n\nit_0 runs_2 fast_3 ._2\n")
     shown = at.view_tags(two / "induced", two / "gold")
     assert shown.headline == "many-to-1 71.43 %: each class counts as the tag that it mostly is; 7 words"
     assert shown.errors.sum() == 2
     assert '<table class="heat">' in shown.html()
+    done = run("view", "tagged", "gold", cwd=two)
+    assert b"wrong tag" in done.stdout
+    conll = SAMPLES / "en.conllu"
+    assert b"accuracy 100.00 %" in run("view", conll, conll, "--tags", "--column", "xpos").stdout
+    assert b"UAS" in run("view", conll, conll).stdout
+    ran("view", "tagged", "--svg", "one.svg", "--number", "2", cwd=two)
 
 
 def test_what_a_tagger_returns_can_be_looked_at():
@@ -66,15 +69,6 @@ def test_what_a_tagger_returns_can_be_looked_at():
     assert at.view_tags([sentence, sentence]).tokens.tags == [tag.encode() for tag in sentence.tags] * 2
     line = "1" + "".join(f"  {word}_{tag}" for word, tag in sentence)
     assert at.view_tags(sentence).text() == f"1 sentence, 3 words\n\n{line}\n"
-
-
-def test_the_command(two):
-    done = run("view", "tagged", "gold", cwd=two)
-    assert b"wrong tag" in done.stdout
-    conll = SAMPLES / "en.conllu"
-    assert b"accuracy 100.00 %" in run("view", conll, conll, "--tags", "--column", "xpos").stdout
-    assert b"UAS" in run("view", conll, conll).stdout
-    ran("view", "tagged", "--svg", "one.svg", "--number", "2", cwd=two)
 
 
 def test_the_page(browser, two):

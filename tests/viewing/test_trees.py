@@ -44,7 +44,7 @@ def two(tmp_path):
     return tmp_path
 
 
-def test_errors_are_those_that_are_scored(two):
+def test_errors_in_text_and_pictures(two):
     shown = at.view_trees(two / "parsed", two / "gold")
     score = at.score_trees(two / "gold", two / "parsed")
     assert shown.errors.tolist() == [[0, 1], [1, 0]]
@@ -57,9 +57,6 @@ def test_errors_are_those_that_are_scored(two):
     assert tables["Wrong labels"] == [["det", "amod", 1]]
     assert ["nmod", 1, 1, 0, "0.00"] in tables["By gold label"]
     assert ["2", 2, 1, 0, "50.00"] in tables["By distance of the gold head"]
-
-
-def test_text_marks_what_is_wrong(two):
     assert at.view_trees(two / "parsed", two / "gold").text(number=2).splitlines() == [
         "sentence 2  1 wrong head, 0 wrong labels",
         "  ╭─┬  A  DET det",
@@ -69,9 +66,6 @@ def test_text_marks_what_is_wrong(two):
     ]
     assert "◇ label is det" in at.view_trees(two / "parsed", two / "gold").text(number=1)
     assert "\x1b[1;31m" in at.view_trees(two / "parsed", two / "gold").text(color=True)
-
-
-def test_a_picture_says_by_pattern_and_sign_what_is_wrong(two):
     root = ElementTree.fromstring(at.view_trees(two / "parsed", two / "gold").svg(2))
     groups = {g.get("class"): [t.text for t in g.iter(f"{SVG}text")] for g in root.iter(f"{SVG}g")}
     assert groups["arc-wrong"] == ["✗ nmod"]
@@ -80,6 +74,10 @@ def test_a_picture_says_by_pattern_and_sign_what_is_wrong(two):
     dashed = [p for p in root.iter(f"{SVG}path") if p.get("stroke-dasharray")]
     assert len(dashed) == 2
     assert len(list(root.iter(f"{SVG}circle"))) == 2  # above and below: over the root
+    done = run("view", "parsed", "gold", "--sentence", "2", cwd=two)
+    assert "✗ head is 2 hearing" in done.stdout.decode()
+    ran("view", "gold", "--column", "xpos", "--svg", "tree.svg", "--sentence", "2", cwd=two)
+    assert "hearing" in (two / "tree.svg").read_text()
 
 
 def test_no_two_words_and_no_two_labels_of_a_height_overlap():
@@ -121,25 +119,15 @@ def test_what_a_parser_returns_can_be_looked_at(two):
     assert "iframe" in parses._repr_html_()
 
 
-def test_trees_without_labels_and_tags():
+def test_trees_without_labels_and_large_ones(tmp_path):
     shown = TreesView(DependencyTrees(np.array([0, -1], np.int32), np.array([0, 2, 2]), None, [b"a", b"b"]))
     assert "2 sentences, 2 words" in shown.text()
     assert shown.svg(2)
     assert "arc" in shown.svg(1)
     shown.html()
-
-
-def test_a_thousand_words_are_drawn(tmp_path):
     heads = [0, *range(1, 1000)]
     assert tree_svg(["word"] * 1000, heads, ["x"] * 1000).count("<path") == 2 * 1000
     assert TreesView(DependencyTrees(np.array(heads, np.int32), np.array([0, 1000]), None, [b"w"] * 1000)).text()
-
-
-def test_the_command(two):
-    done = run("view", "parsed", "gold", "--sentence", "2", cwd=two)
-    assert "✗ head is 2 hearing" in done.stdout.decode()
-    ran("view", "gold", "--column", "xpos", "--svg", "tree.svg", "--sentence", "2", cwd=two)
-    assert "hearing" in (two / "tree.svg").read_text()
 
 
 def test_the_page(browser, two):

@@ -14,11 +14,7 @@ EMOJI = [
 #: Words with what is not seen in them, with marks, with clusters of other scripts.
 WORDS = [
     *(
-        "Sil\u00adben\u00adtren\u00adnung",
-        "\u200fשלום\u200f",
-        "a\u2060b",
-        "می\u200cخواهم",
-        "क्\u200dष",
+        *("Sil\u00adben\u00adtren\u00adnung", "\u200fשלום\u200f", "a\u2060b", "می\u200cخواهم", "क्\u200dष"),
         "\u2066abc\u2069",
     ),
     *("Cafe\u0301s", "שָׁלוֹם", "n\u0303", "\ufeffWort", "각", "नमस्ते"),

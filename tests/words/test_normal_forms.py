@@ -12,13 +12,17 @@ WORDS = [word.encode() for word in ("été", "a", "façade", "über", "\u0111i")
 OTHER = [unicodedata.normalize("NFD", word.decode()).encode() for word in WORDS]
 
 
-def test_the_form_of_words():
+def test_forms_of_words():
     assert (form_of(WORDS), form_of(OTHER)) == ("NFC", "NFD")
     assert form_of([b"a", b"b", b"\xff"]) is None  # nothing tells
     assert form_of([*WORDS, *OTHER]) is None
     many = [f"é{k}".encode() for k in range(300)]
     assert form_of([*many, OTHER[0]]) == "NFC"
     assert form_of([*(unicodedata.normalize("NFD", word.decode()).encode() for word in many), WORDS[0]]) == "NFD"
+    assert alike(WORDS[0], OTHER[0])
+    assert not alike(WORDS[0], WORDS[0])
+    assert not alike(WORDS[0], WORDS[1])
+    assert form_of([b"\xff\xfe", "é".encode()]) == "NFC"
 
 
 @pytest.mark.parametrize(("form", "given_", "expected"), [("NFC", OTHER, WORDS), ("NFD", WORDS, OTHER)])
@@ -39,14 +43,3 @@ def test_bytes_that_are_no_text_stay(words, form):
             "utf-8", "surrogateescape"
         )
     assert count == sum(a != b for a, b in zip(words, found, strict=True))
-
-
-def test_words_that_look_alike():
-    assert alike(WORDS[0], OTHER[0])
-    assert not alike(WORDS[0], WORDS[0])
-    assert not alike(WORDS[0], WORDS[1])
-
-
-def test_words_that_are_no_text_have_a_form_too():
-    """A damaged model's words may be any bytes."""
-    assert form_of([b"\xff\xfe", "é".encode()]) == "NFC"

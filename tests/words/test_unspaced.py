@@ -9,7 +9,6 @@ from aligntools.words.tokenizers import UNSPACED, tokenizers
 
 @pytest.mark.parametrize("language", ["zh", "ja", "th", "lo", "km", "my"])
 def test_moses_rules_are_warned_of_and_icu_is_named(caplog, language):
-    pytest.importorskip("sacremoses")
     with caplog.at_level(logging.WARNING, logger="aligntools"):
         tokenizers(f"{language}-en")
     assert [record.getMessage().split(" has no spaces")[0] for record in caplog.records] == [UNSPACED[language]]
@@ -17,7 +16,6 @@ def test_moses_rules_are_warned_of_and_icu_is_named(caplog, language):
 
 
 def test_other_languages_and_icu_are_not(caplog):
-    pytest.importorskip("sacremoses")
     pytest.importorskip("icu4py.breakers", exc_type=Exception)
     with caplog.at_level(logging.WARNING, logger="aligntools"):
         tokenizers("de-en")

@@ -20,12 +20,28 @@ WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 SOME = st.lists(WORDS, unique=True)
 
 
-def test_null_is_id_zero_and_matches_nothing():
+def test_vocabularies():
     vocabulary = Vocabulary.from_words(["a", "b"])
     assert vocabulary.words() == ["", "a", "b"]
     assert len(vocabulary) == 3
     assert (vocabulary.id("a"), vocabulary.id("b"), vocabulary.id("")) == (1, 2, -1)
     assert vocabulary.word(0) == ""
+    words = ["ΟΔΟΣ", "οδος", "οδοσ", "İ", "I", "ẞ", "ß", "ǅ"]
+    folded, mapping = Vocabulary.from_words(words).folded()
+    assert folded.words() == ["", "οδος", "οδοσ", "i̇", "i", "ß", "ǆ"]
+    assert mapping.tolist() == [0, 1, 1, 2, 3, 4, 5, 5, 6]
+    base = Vocabulary.from_words(["a", "b"])
+    extended = ExtendedVocabulary(base, ["x", "y"])
+    assert extended.base is base
+    assert (len(extended), extended.base_size) == (5, 3)
+    assert extended.words() == ["", "a", "b", "x", "y"]
+    assert [extended.word(i) for i in range(5)] == extended.words()
+    assert [extended.id(word) for word in ("a", "b", "x", "y", "z", "")] == [1, 2, 3, 4, -1, -1]
+    with pytest.raises(IndexError):
+        extended.word(5)
+    with pytest.raises(IndexError):
+        extended.word(-1)
+    assert split_words(b" a\t\tb \x0b\xc2\xa0 \rc\x00 ") == [b"a", b"b", b"\x0b\xc2\xa0", b"\rc\x00"]
 
 
 @given(SOME, SOME)
@@ -93,31 +109,6 @@ def test_folding_is_lower_word_by_word(words):
     assert mapping[0] == 0
     assert [folded.word(mapping[i]) for i in range(len(vocabulary))] == [w.lower() for w in vocabulary.words()]
     assert folded.words()[1:] == list(dict.fromkeys(word.lower() for word in words))
-
-
-def test_folding_knows_the_hard_cases():
-    words = ["ΟΔΟΣ", "οδος", "οδοσ", "İ", "I", "ẞ", "ß", "ǅ"]
-    folded, mapping = Vocabulary.from_words(words).folded()
-    assert folded.words() == ["", "οδος", "οδοσ", "i̇", "i", "ß", "ǆ"]
-    assert mapping.tolist() == [0, 1, 1, 2, 3, 4, 5, 5, 6]
-
-
-def test_an_extended_vocabulary_shares_its_base():
-    base = Vocabulary.from_words(["a", "b"])
-    extended = ExtendedVocabulary(base, ["x", "y"])
-    assert extended.base is base
-    assert (len(extended), extended.base_size) == (5, 3)
-    assert extended.words() == ["", "a", "b", "x", "y"]
-    assert [extended.word(i) for i in range(5)] == extended.words()
-    assert [extended.id(word) for word in ("a", "b", "x", "y", "z", "")] == [1, 2, 3, 4, -1, -1]
-    with pytest.raises(IndexError):
-        extended.word(5)
-    with pytest.raises(IndexError):
-        extended.word(-1)
-
-
-def test_only_spaces_and_tabs_part_words():
-    assert split_words(b" a\t\tb \x0b\xc2\xa0 \rc\x00 ") == [b"a", b"b", b"\x0b\xc2\xa0", b"\rc\x00"]
 
 
 @given(st.lists(st.lists(st.integers(), max_size=3000), max_size=5))

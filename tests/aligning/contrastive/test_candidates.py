@@ -125,12 +125,7 @@ def test_local_features_are_what_they_say(model, sample_bitext):
             assert values["frequency-gap"] == pytest.approx(abs(null[0] - null[1]), abs=1e-5)
             assert values["rarity"] == pytest.approx(-sum(null), abs=1e-5)
             structural = (
-                "cross-count",
-                "monotone-neighbours",
-                "source-max-fertility",
-                "many-to-many",
-                "lonely",
-                "coverage",
+                *("cross-count", "monotone-neighbours", "source-max-fertility", "many-to-many", "lonely", "coverage"),
             )
             assert not any(values[n] for n in structural)
 
@@ -198,13 +193,10 @@ def test_what_networks_see_of_words(model, sample_bitext):
                 assert words[p, kf.LINKS_EACH] == pytest.approx(np.mean(each), abs=1e-3)
 
 
-def test_the_text_of_words_is_bounded_and_knows_unknown_ones():
+def test_bounds_of_words_and_candidates():
     found = text_columns(np.array([0.0, 1e9, 3.0]), np.array([1e6, 1.0, 2.0]))
     expected = [(math.log(1e6 + 1), FEWEST), (math.log(2), MOST), (math.log(3), math.log(3.5 / 3)), (0, math.log(0.5))]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
-
-
-def test_large_text_has_few_candidates():
     for pairs, expected in ((LARGEST, "base"), (LARGEST + 1, "few"), (None, "base")):
         assert plan_of(ContrastiveSettings(), pairs=pairs).search.candidates == expected
         assert plan_of(ContrastiveSettings(candidates="all"), pairs=pairs).search.candidates == "all"

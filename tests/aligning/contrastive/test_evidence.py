@@ -119,9 +119,6 @@ def test_what_a_file_counts_for():
     active[kf.TREES] = False
     assert scale(weights, active) == 0.5
     assert scale(weights, features.select("paper")) == 1.0
-
-
-def test_agreement_is_f1():
     a, b = Links.from_lists([[(0, 0), (1, 1)], [(0, 0)]]), Links.from_lists([[(0, 0)], [(0, 1)]])
     assert evidence.agreement(a, b) == pytest.approx(2 * 1 / 5)
     assert evidence.agreement(a, a) == 1.0

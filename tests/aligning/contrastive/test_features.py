@@ -34,6 +34,8 @@ def test_the_slow_version_and_the_registry_have_the_same_features():
     assert len(features.ALL) == kf.FEATURES
     assert [f.name for f in features.ALL if f.group in ("local", "non-local")] == list(naive.NAMES[:16])
     assert naive.NAMES.index("lonely") == kf.LONELY
+    start = dict(zip(features.NAMES, features.start_weights(ALL), strict=True))
+    assert {name: weight for name, weight in start.items() if weight} == {"trees": 1}
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 7), st.integers(1, 7), st.sampled_from([0.3, 0.7, 1.0]))
@@ -77,8 +79,3 @@ def test_selections():
         *(1, 1, -1, 0, 1, -1),
         *[0] * (kf.FEATURES - 6),
     ]
-
-
-def test_the_start_is_what_judges_links_alone():
-    start = dict(zip(features.NAMES, features.start_weights(ALL), strict=True))
-    assert {name: weight for name, weight in start.items() if weight} == {"trees": 1}

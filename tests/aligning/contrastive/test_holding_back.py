@@ -8,13 +8,10 @@ from aligntools.aligning.contrastive.settings import ContrastiveSettings
 from aligntools.aligning.contrastive.tasks import FEW, MANY, MOST, held_back, learning_plan, plan_of, share_of_base
 
 
-def test_the_share_rises_with_the_logarithm_of_the_pairs():
+def test_what_is_held_back():
     assert [share_of_base(n) for n in (0, 1, FEW)] == [0, 0, 0]
     assert share_of_base(round((FEW * MANY) ** 0.5)) == pytest.approx(MOST / 2)
     assert [share_of_base(n) for n in (MANY, 10 * MANY)] == [MOST, MOST]
-
-
-def test_log_odds_count_as_much_together_as_the_networks_alone():
     plan = learning_plan("all")
     assert held_back(plan.start, plan.active, FEW) is plan.start
     found = held_back(plan.start, plan.active, MANY)
@@ -22,17 +19,11 @@ def test_log_odds_count_as_much_together_as_the_networks_alone():
     assert found[[kf.TREES, kf.POSTERIOR]].sum() == pytest.approx(plan.start[kf.TREES])
     others = np.delete(np.arange(len(found)), [kf.TREES, kf.POSTERIOR])
     assert (found[others] == plan.start[others]).all()
-
-
-def test_what_does_not_rest_on_the_network_stays():
     paper, usual = learning_plan("all", "paper"), learning_plan("all")
     assert held_back(paper.start, paper.active, MANY) is paper.start
     without = usual.active.copy()
     without[kf.POSTERIOR] = False
     assert held_back(usual.start, without, MANY) is usual.start
-
-
-def test_only_weights_of_a_text_hold_back():
     plain = plan_of(ContrastiveSettings()).start
     assert (plan_of(ContrastiveSettings(), pairs=FEW).start == plain).all()
     assert plan_of(ContrastiveSettings(), pairs=MANY).start[kf.POSTERIOR] > plain[kf.POSTERIOR]

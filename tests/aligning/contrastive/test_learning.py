@@ -82,13 +82,10 @@ def test_mixed_noise_is_of_each_kind_as_often_as_asked_for():
         assert noise_shares(text) == shares
 
 
-def test_one_word_cannot_be_shuffled():
+def test_sentences_that_are_corrupted_or_picked():
     observed = bitext([([1], [2]), ([3, 3], [4]), ([1, 2, 3, 4, 5, 6, 7], [1])])
     assert learning.has_changed(observed, learning.noisy(observed, "shuffle", 1)).tolist() == [False, False, True]
     assert learning.has_changed(observed, learning.noisy(observed, "insert", 1)).all()
-
-
-def test_picking_sentences():
     text = bitext([([1], [2, 3]), ([], []), ([4, 5], [6])])
     part = learning.pick(text, np.array([2, 0, 1]))
     assert rows(part.source) == [[4, 5], [1], []]
@@ -188,24 +185,18 @@ def test_plain_descent_ends_when_it_stands_still():
     np.testing.assert_array_equal(learn(candidates_of([]), candidates_of([]), weights, ALL, settings), weights)
 
 
-def test_learning_with_lists_of_one_does_not_run_off():
+def test_what_is_not_learned():
     _, _, observed = some(1)
     rng, _, corrupted = some(2)
     weights, _ = random_weights(rng, 0.3)
     settings = WeightLearning(n_best=1, beam=1, pull=0.0, passes=50, tolerance=0.0, rate=5.0)
     learned = learn(observed, corrupted, weights, ALL, settings)
     assert np.abs(learned).max() < 100 * np.abs(weights).max()
-
-
-def test_nothing_to_learn_from_leaves_the_start():
     weights, _ = random_weights(np.random.default_rng(1))
     none = candidates_of([])
     np.testing.assert_array_equal(learn(none, none, weights, ALL), weights)
     _, _, same = some(1, 5)
     np.testing.assert_array_equal(learn(same, same, weights, ALL), weights)  # a copy that is not corrupted: no gain
-
-
-def test_features_that_are_not_active_learn_nothing():
     active = np.random.default_rng(3).random(kf.FEATURES) < 0.5
     _, _, observed = some(1)
     rng, _, corrupted = some(2)
@@ -230,13 +221,10 @@ def test_calibration_finds_the_number_of_links(seed):
     np.testing.assert_array_equal(np.delete(found, kf.LINKS), np.delete(weights, kf.LINKS))
 
 
-def test_calibration_without_candidates_changes_nothing():
+def test_candidates_joined_cut_and_none():
     weights, _ = random_weights(np.random.default_rng(1))
     found, _ = calibrate(candidates_of([]), weights, ALL, 10)
     np.testing.assert_array_equal(found, weights)
-
-
-def test_joining_and_cutting_candidates():
     _, pairs, candidates = some(4, 7)
     joined = concatenate([candidates.part(0, 3), candidates.part(3, 3), candidates.part(3, 7)])
     for name, value in vars(candidates).items():

@@ -43,7 +43,7 @@ def test_odds_are_those_of_the_definition(layers, turned):
     np.testing.assert_allclose(own.odds(candidates_of(some), turned=turned), expected, rtol=1e-4, atol=1e-4)
 
 
-def test_every_place_counts():
+def test_odds_by_place_thread_and_side():
     """A change of one place's matrix is seen: no neighbour, row or column is passed over."""
     e = candidates_of(pairs())
     before = network().odds(e)
@@ -51,18 +51,12 @@ def test_every_place_counts():
         other = network()
         other.layers[:, :, place] *= -1
         assert not np.array_equal(other.odds(e), before), place
-
-
-def test_odds_do_not_depend_on_threads_or_on_what_else_is_judged():
     some = pairs()
     together = network().odds(candidates_of(some))
     np.testing.assert_array_equal(np.concatenate([network().odds(candidates_of([p])) for p in some]), together)
     for threads in (1, 3):
         with Pool(threads) as pool:
             np.testing.assert_array_equal(network().odds(candidates_of(some), pool), together)
-
-
-def test_odds_are_the_same_from_both_sides():
     pair = pairs()[0]
     cells = {turned(n): {(j, i): x for (i, j), x in v.items()} for n, v in pair.cells.items()}
     other = type(pair)(
@@ -72,9 +66,6 @@ def test_odds_are_the_same_from_both_sides():
     one = dict(zip(pair.candidates, network().odds(candidates_of([pair])).tolist(), strict=True))
     two = dict(zip(other.candidates, network().odds(candidates_of([other])).tolist(), strict=True))
     assert one == {(i, j): pytest.approx(x, abs=1e-5) for (j, i), x in two.items()}
-
-
-def test_turned_names_are_features_and_turn_back():
     for name in NAMES:
         assert turned(turned(name)) == name
     changed = {name: turned(name) for name in NAMES if turned(name) != name}

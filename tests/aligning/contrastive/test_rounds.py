@@ -66,24 +66,18 @@ def as_counter(priors):
     return Counter({tuple(k): a for k, a in zip(priors.lexical.keys.tolist(), priors.lexical.alphas, strict=True)})
 
 
-def test_links_that_are_more_probable_than_not():
+def test_links_as_priors(text, base, pool, again):
     pairs = [random_pair(np.random.default_rng(n), n % 4, 3, 0.7) for n in range(1, 8)]
     found = rounds.found_links(candidates_of(pairs))
     assert [sorted(map(tuple, found[k].pairs.tolist())) for k in range(len(pairs))] == [
         sorted(c for c in p.candidates if p.cells["trees"][c] > 0) for p in pairs
     ]
     assert 0 < len(found.pairs) < sum(len(p.candidates) for p in pairs)
-
-
-def test_the_judge_s_links_are_counted(text, base, pool):
     finder = CandidateFinder(base, pool, shipped().network)
     found = as_counter(rounds.count_found(finder, text))
     assert found == counted(base, pool, text, range(len(text)))
     assert sum(found.values()) > len(text)
     assert as_counter(rounds.count_found(finder, text, 3)) == counted(base, pool, text, [0, 119, 239])
-
-
-def test_they_are_priors_of_a_model_with_the_same_settings(text, base, again, pool):
     counts = counted(base, pool, text, range(len(text)))
     keys = np.array(list(counts), np.int64)
     table = Counted.of(list(keys.T), np.array(list(counts.values()), np.float64))

@@ -28,7 +28,7 @@ def test_the_shipped_ones_are_whole(name):
     assert found.about
 
 
-def test_a_file_gives_the_same_start(tmp_path):
+def test_starts_of_files(tmp_path):
     own = with_network()
     own.save(tmp_path / "s")
     found = ContrastiveStart.load(tmp_path / "s")
@@ -36,6 +36,16 @@ def test_a_file_gives_the_same_start(tmp_path):
     assert found.network.fingerprint != shipped("languages").network.fingerprint
     np.testing.assert_array_equal(found.weights, own.weights)
     assert found.about == {"by": "hand"}
+    network = shipped("languages").network
+    Weights(with_network().weights, features.select("all"), network=network).save(tmp_path / "w")
+    assert load_weights(tmp_path / "w").network is network
+    nodes = {"roots": np.zeros(1, np.int32), "columns": np.full(1, -1, np.int32)}
+    write_model(str(tmp_path / "s"), "contrastive-start", {"bias": 0.0, "weights": {}, "taught": {}}, nodes)
+    with pytest.raises(ModelError, match=r"s: is a start of link trees, .*; make it again with teach"):
+        ContrastiveStart.load(tmp_path / "s")
+    with pytest.raises(UsageProblem, match="no weight for these features"):
+        learning_plan("paper", "languages")
+    assert learning_plan("paper,trees", "languages").start.sum() == 1
 
 
 @pytest.mark.parametrize(
@@ -71,12 +81,6 @@ def test_weights_go_with_the_network_that_they_were_learned_over(tmp_path):
     assert load_weights(tmp_path / "w").network is None
 
 
-def test_weights_over_what_comes_with_the_program_need_no_start(tmp_path):
-    network = shipped("languages").network
-    Weights(with_network().weights, features.select("all"), network=network).save(tmp_path / "w")
-    assert load_weights(tmp_path / "w").network is network
-
-
 @pytest.mark.parametrize("named", [{}, {"trees": FORMER}])
 def test_weights_over_link_trees_are_refused(tmp_path, named):
     Weights(with_network().weights, features.select("all"), network=shipped("languages").network).save(tmp_path / "w")
@@ -85,16 +89,3 @@ def test_weights_over_link_trees_are_refused(tmp_path, named):
     (tmp_path / "w").write_text(json.dumps(text | named))
     with pytest.raises(DataError, match=r"w: its weights were learned over link trees, .*; learn them again"):
         load_weights(tmp_path / "w")
-
-
-def test_starts_of_link_trees_are_refused(tmp_path):
-    nodes = {"roots": np.zeros(1, np.int32), "columns": np.full(1, -1, np.int32)}
-    write_model(str(tmp_path / "s"), "contrastive-start", {"bias": 0.0, "weights": {}, "taught": {}}, nodes)
-    with pytest.raises(ModelError, match=r"s: is a start of link trees, .*; make it again with teach"):
-        ContrastiveStart.load(tmp_path / "s")
-
-
-def test_a_start_without_a_weight_for_any_feature_is_refused():
-    with pytest.raises(UsageProblem, match="no weight for these features"):
-        learning_plan("paper", "languages")
-    assert learning_plan("paper,trees", "languages").start.sum() == 1

@@ -60,7 +60,7 @@ def test_the_gradient_of_the_risk(seed, penalty):
         assert (up - down) / 2e-5 == pytest.approx(gradient[k], rel=1e-6, abs=1e-8)
 
 
-def test_a_large_penalty_keeps_features_at_the_start_but_not_other_aligners_links():
+def test_what_weights_are_drawn_to():
     rng = np.random.default_rng(5)
     lists, start = random_lists(rng), np.zeros(3)
     free = gold_learning.minimum_risk(lists, start, 1e-3)
@@ -68,21 +68,15 @@ def test_a_large_penalty_keeps_features_at_the_start_but_not_other_aligners_link
     np.testing.assert_allclose(held[:2], 0, atol=1e-4)
     assert np.abs(free[:2]).min() > 0.01
     assert abs(held[2]) > 0.01
-
-
-def test_weights_stay_nearer_to_a_network_than_to_other_starts():
     assert learning_plan("all").penalty == gold_learning.NETWORK_PENALTY
     assert learning_plan("all", "paper").penalty == gold_learning.PENALTY
 
 
-def test_sharp_weights_make_the_risk_the_error():
+def test_risk_and_error():
     rng = np.random.default_rng(4)
     lists, weights = random_lists(rng), rng.normal(size=3)
     value, _ = gold_learning.risk(weights * 1e4, gold_learning.pack(lists), weights * 1e4, 1.0)
     assert value == pytest.approx(error_at(lists, weights))
-
-
-def test_minimum_error_is_no_worse_than_its_start():
     for seed in range(10):
         rng = np.random.default_rng(seed)
         lists, start = random_lists(rng, 8), rng.normal(size=3)

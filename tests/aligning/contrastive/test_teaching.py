@@ -108,9 +108,13 @@ def divergence(text, teacher, network, rows, n, pool):
     return found
 
 
-def test_fewer_lessons_are_passed_over_more_often():
+def test_how_many_lessons_and_students():
     assert [TeachingSettings().enough(steps) for steps in (0, 10, 100, 370)] == [64, 64, 20, 8]
     assert TeachingSettings(passes=3).enough(10) == 3
+    drawn = TeachingSettings((300, 1000, 5000, 20000)).drawn(12000)
+    assert [(size, views) for size, _, views in drawn] == [(300, None)] * 6 + [(1000, None)] * 2 + [
+        (5000, None), (5000, (5,)),
+    ]  # fmt: skip
 
 
 def test_what_cannot_be_taught_is_refused(text, teacher, monkeypatch):
@@ -136,10 +140,3 @@ def part_with(text, teacher, links_of):
         candidates = CandidateFinder(teacher, pool).find_all(pick(text, np.arange(3)))
     zeros = np.zeros(len(candidates.rows), np.float32)
     return part_of(candidates, links_of(zeros), zeros + 1)
-
-
-def test_students_by_size():
-    drawn = TeachingSettings((300, 1000, 5000, 20000)).drawn(12000)
-    assert [(size, views) for size, _, views in drawn] == [(300, None)] * 6 + [(1000, None)] * 2 + [
-        (5000, None), (5000, (5,)),
-    ]  # fmt: skip
