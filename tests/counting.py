@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from tests.places import ROOT
-from tests.sources import MODULES, TREES
+from tests.sources import MODULES, TREES, every_node
 
 #: Names of modules that end as participles do and are nouns of the field.
 NOUNS = (
@@ -30,7 +30,7 @@ def shared_names():
     """Return the modules that have a public class, by the name of the class, of names that several modules have."""
     found = collections.defaultdict(list)
     for name, tree in MODULES.items():
-        for node in ast.walk(tree):
+        for node in every_node(tree):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found[node.name].append(name)
     return {name: places for name, places in found.items() if len(places) > 1}
@@ -57,12 +57,12 @@ def options():
 def counts():
     """Yield what is counted, with how many."""
     sizes = [len((ROOT / name).read_text(encoding="utf-8").splitlines()) for name in MODULES]
-    nodes = [node for tree in MODULES.values() for node in ast.walk(tree)]
+    nodes = [node for tree in MODULES.values() for node in every_node(tree)]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
     inner = {
         id(node)
         for tree in TREES.values()
-        for function in ast.walk(tree)
+        for function in every_node(tree)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for node in ast.walk(function)
         if isinstance(node, ast.Import | ast.ImportFrom)
@@ -89,7 +89,7 @@ def counts():
 
 def _of_sections(tree):
     described = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
-    texts = [ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, described)]
+    texts = [ast.get_docstring(node) or "" for node in every_node(tree) if isinstance(node, described)]
     return sum(len(text[found.start() :].splitlines()) for text in texts if (found := SECTION.search(text)))
 
 

@@ -42,26 +42,32 @@ def package_of(name):
 
 
 @functools.cache
+def every_node(tree):
+    """Return the nodes of a tree, walked once."""
+    return tuple(ast.walk(tree))
+
+
+def _at_top(tree):
+    """Yield the nodes that run when a module is imported."""
+    left = [tree]
+    while left:
+        node = left.pop()
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield node
+            left += reversed(list(ast.iter_child_nodes(node)))
+
+
+@functools.cache
 def imports(tree, top=False):
     """Return (module, names, line) of every import; with ``top`` of those that run on import alone."""
-    return list(_imports(tree, top))
-
-
-def _imports(tree, top):
-    inside = set()
-    if top:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                inside.update(map(id, ast.walk(node)))
-    for node in ast.walk(tree):
-        if id(node) in inside:
-            continue
+    found = []
+    for node in _at_top(tree) if top else every_node(tree):
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, [], node.lineno
+            found += [(alias.name, [], node.lineno) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
-            yield node.module, [a.name for a in node.names], node.lineno
+            found.append((node.module, [a.name for a in node.names], node.lineno))
+    return found
 
 
 def modules_of(tree, top=False):
@@ -87,7 +93,9 @@ def dotted(node):
 def strings(tree):
     """Yield the string constants of a module that are no docstrings."""
     described = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
-    docs = {id(n.body[0].value) for n in ast.walk(tree) if isinstance(n, described) and isinstance(n.body[0], ast.Expr)}
-    for node in ast.walk(tree):
+    docs = {
+        id(n.body[0].value) for n in every_node(tree) if isinstance(n, described) and isinstance(n.body[0], ast.Expr)
+    }
+    for node in every_node(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
             yield node

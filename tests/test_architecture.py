@@ -2,6 +2,7 @@
 
 import ast
 import configparser
+import functools
 import graphlib
 import pydoc
 import re
@@ -15,7 +16,7 @@ import pytest
 from aligntools.ground import compiler
 from tests.counting import SECTION, participles, shared_names
 from tests.places import ROOT
-from tests.sources import FILES, MODULES, TREES, dotted, imports, modules_of, package_of
+from tests.sources import FILES, MODULES, TREES, dotted, every_node, imports, modules_of, package_of
 
 #: The packages, and modules beside them, lowest first: each may import what is in a row above its own, and its own.
 #: What shares a row does not know the others in it: tasks meet through files, or in what is below or above them.
@@ -58,7 +59,7 @@ def test_the_trees_are_there():
 
 def may_compile(name, tree):
     """Tell whether a module is of kernels, or asks of the compile policy only what is kept."""
-    used = {dotted(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    used = {dotted(node) for node in every_node(tree) if isinstance(node, ast.Attribute)}
     used = {full.removeprefix("compiling.") for full in used if full.startswith("compiling.")}
     used |= {n for module, names, _ in imports(tree) if module == "aligntools.ground.compiler" for n in names}
     return Path(name).name.startswith("kernels") or used <= {"cache_folder", "is_kept", "lock"}
@@ -222,7 +223,7 @@ def test_side_effects_stay_in_their_place(kind):
     for name, tree in MODULES.items():
         if package_of(name) in WHERE[kind] or (name, kind) in EXCEPT:
             continue
-        for node in ast.walk(tree):
+        for node in every_node(tree):
             if isinstance(node, ast.Call):
                 called = dotted(node.func)
                 method = "." + called.rsplit(".", 1)[-1] if "." in called else ""
@@ -233,13 +234,11 @@ def test_side_effects_stay_in_their_place(kind):
     assert not breaches
 
 
+@functools.cache
 def kernels(tree):
-    """Yield a module's compiled functions."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            marks = [dotted(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list]
-            if "kernel" in marks:
-                yield node
+    """Return a module's compiled functions."""
+    functions = [node for node in every_node(tree) if isinstance(node, ast.FunctionDef)]
+    return [f for f in functions if "kernel" in [dotted(getattr(d, "func", d)) for d in f.decorator_list]]
 
 
 def test_kernels_are_total():
@@ -279,7 +278,7 @@ def test_sizes_of_functions():
     functions = [
         (short(name, node), lines_of(node))
         for name, tree in TREES.items()
-        for node in ast.walk(tree)
+        for node in every_node(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     assert len(functions) > 500
@@ -296,7 +295,7 @@ def test_sizes_of_functions():
         short(name, node): len(node.args.posonlyargs + node.args.args) - is_method(node)
         for name, tree in TREES.items()
         if not name.startswith(IMITATING)
-        for node in ast.walk(tree)
+        for node in every_node(tree)
         if isinstance(node, ast.FunctionDef) and id(node) not in compiled
     }
     assert len(counts) > 2000
@@ -323,7 +322,7 @@ def test_no_module_uses_what_is_private_to_another():
                 breaches += [f"{name} imports {n}" for n in names if re.match(r"_(?!_)", n)]
         breaches += [
             f"{name} uses {node.value.id}.{node.attr}"
-            for node in ast.walk(tree)
+            for node in every_node(tree)
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
             if node.value.id in known and re.match(r"_(?!_)", node.attr)
         ]
@@ -349,7 +348,7 @@ def test_modules_are_loaded_by_name_in_three_places():
     """Anywhere else a name would hide an import from the tests of layers and circles."""
     found = set()
     for name, tree in TREES.items():
-        for node in ast.walk(tree):
+        for node in every_node(tree):
             if isinstance(node, ast.Call) and dotted(node.func).split(".")[-1] in ("import_module", "__import__"):
                 own = not isinstance(node.args[0], ast.Constant) or node.args[0].value.startswith("aligntools")
                 found |= {name} if own else set()
@@ -504,7 +503,7 @@ def test_words_and_lines_end_where_the_formats_say():
     allowed = tuple(f"aligntools/{name}" for names in AT_WHITE_SPACE.values() for name in names.split())
     found = {}
     for name, tree in MODULES.items():
-        for node in ast.walk(tree):
+        for node in every_node(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 bare = node.func.attr in ("split", "strip", "lstrip", "rstrip") and not (node.args or node.keywords)
                 if bare or node.func.attr in ("splitlines", "isspace", "readlines"):

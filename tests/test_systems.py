@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tests.cli.running import ROOT
-from tests.sources import MODULES, dotted, imports
+from tests.sources import MODULES, dotted, every_node, imports
 
 #: Where such names may be used as they are; it says what comes in their place.
 SYSTEM = "aligntools/ground/system.py"
@@ -45,7 +45,7 @@ def handlers(node):
 def guarded(tree, attribute):
     """Return the nodes that run only where a name is there: within its ``hasattr``, or where its lack is caught."""
     found = set()
-    for node in ast.walk(tree):
+    for node in every_node(tree):
         if isinstance(node, ast.Try) and handlers(node) & {"ImportError", "AttributeError", "ModuleNotFoundError"}:
             found |= {id(n) for statement in node.body for n in ast.walk(statement)}
         if isinstance(node, ast.FunctionDef | ast.If | ast.IfExp):
@@ -64,7 +64,7 @@ def unguarded(tree):
     for module, _, line in imports(tree):
         if module in LACKING:
             yield line, f"import {module}"
-    for node in ast.walk(tree):
+    for node in every_node(tree):
         if isinstance(node, ast.Attribute) and dotted(node) in QUALIFIED:
             if id(node) not in guarded(tree, dotted(node)):
                 yield node.lineno, dotted(node)
@@ -73,7 +73,7 @@ def unguarded(tree):
                         if f"{node.module}.{n.name}" in QUALIFIED)  # fmt: skip
         elif isinstance(node, ast.Call):
             refused = [keyword.arg for keyword in node.keywords if keyword.arg in ARGUMENTS]
-            if refused and not any(isinstance(n, ast.Attribute) and n.attr == "HANDS_OVER" for n in ast.walk(tree)):
+            if refused and not any(isinstance(n, ast.Attribute) and n.attr == "HANDS_OVER" for n in every_node(tree)):
                 yield node.lineno, refused[0]
         elif isinstance(node, ast.Constant) and re.match(r"/(proc|sys|dev)/(?!stdout$)", str(node.value)):
             yield from [(node.lineno, node.value)] * (node.value not in asked_of_system(tree))
@@ -81,7 +81,7 @@ def unguarded(tree):
 
 def asked_of_system(tree):
     """Return the files that a module reads through `system.text_of`, which are empty where they are missing."""
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and dotted(n.func) == "system.text_of"]
+    calls = [n for n in every_node(tree) if isinstance(n, ast.Call) and dotted(n.func) == "system.text_of"]
     return {n.value for call in calls for n in ast.walk(call) if isinstance(n, ast.Constant)}
 
 

@@ -108,9 +108,9 @@ def test_samplers_shards_and_files(tmp_path, pool):
         for n, (a, b) in enumerate(((0, 100), (100, 240))):
             sides.setdefault(n, {})[side] = str(tmp_path / f"{n}.{side}")
             (tmp_path / f"{n}.{side}").write_bytes(b"".join(lines[a:b]))
-    one = aligned(tmp_path / "a", HMM, pool, 100, files=[sides[0], sides[1]])
+    one = aligned(tmp_path / "c", HMM, pool, 100, files=[sides[0], sides[1]])
     assert one.count(b"\n") == 240
-    assert one == aligned(tmp_path / "b", HMM, pool, 100)
+    assert one == aligned(tmp_path / "d", HMM, pool, 100)
 
 
 @pytest.mark.parametrize("part_size", [1000, 37])

@@ -319,6 +319,7 @@ def test_priors_that_are_told(caplog):
         "none of the 2 pairs of words in the priors is one of the text: other languages, exchanged sides, or another"
         " tokenization?"
     ]
+    caplog.clear()
     with caplog.at_level(logging.WARNING, "aligntools"):
         at.train_aligner(["a b"], ["c d"], fast=True, priors=priors_of(forward_jumps=[(1, 2)]))
         at.train_aligner(["a b"], ["c d"], fast=True, priors=priors_of(forward_jumps=[(1, 2)]), prior_jumps=1)

@@ -98,7 +98,7 @@ def test_a_word_that_a_step_does_not_have_keeps_its_counts():
 # Training
 
 
-def test_steps_and_links_are_near_whole_passes(sample_bitext, request, large):
+def test_steps_and_links_are_near_whole_passes(sample_bitext, request):
     whole = at.align(sample_bitext, fast=True, threads=1)
     request.getfixturevalue("large")
     in_steps = at.align(sample_bitext, fast=True, threads=1)

@@ -13,7 +13,7 @@ from aligntools.cli import flags, standins
 from aligntools.cli.flags import on_command_line
 from aligntools.cli.main import COMMANDS, cli
 from tests.cli.running import ROOT
-from tests.sources import MODULES
+from tests.sources import MODULES, every_node
 
 #: Options of other programs, which messages name with those.
 FOREIGN = {"--first-step": "train-model.perl"}
@@ -47,7 +47,7 @@ def texts(name):
 
 def strings(tree):
     """Yield the strings that may be read by a user: no docstrings, no lone names of options."""
-    nodes, described = list(ast.walk(tree)), (ast.Module, ast.ClassDef, ast.FunctionDef)
+    nodes, described = every_node(tree), (ast.Module, ast.ClassDef, ast.FunctionDef)
     docs = {id(n.body[0].value) for n in nodes
             if isinstance(n, described) and n.body and isinstance(n.body[0], ast.Expr)}  # fmt: skip
     passed = docs | {id(part) for n in nodes if isinstance(n, ast.JoinedStr) for part in n.values}

@@ -198,6 +198,6 @@ def test_bounds_of_memory(trained, tmp_path):
     assert '<a href="#">train7</a> · <a href="#">train8</a>' in (tmp_path / "o").read_text()
     assert int(done.stdout) << 10 < 600 << 20
     (tmp_path / "long").write_text(f"{words(2000)} ||| {words(2000)}\n" * 2)
-    done = run("align", "-i", tmp_path / "long", "--max-memory", "300M", "--threads", "2", "-o", tmp_path / "o")
+    done = run("align", "-i", tmp_path / "long", "--max-memory", "300M", "--threads", "2", "-o", tmp_path / "p")
     assert fails(done, "--max-memory 300M is too little", "shorter sentences")
-    assert not (tmp_path / "o").exists()
+    assert not (tmp_path / "p").exists()
