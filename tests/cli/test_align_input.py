@@ -201,6 +201,8 @@ def test_runs_in_the_background_and_killed_ones(tmp_path):
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     assert {p.name for p in tmp_path.iterdir()} == {"out", "scores"}
+    for path in tmp_path.iterdir():
+        path.unlink()
     process = waiting(tmp_path, "--save-model", tmp_path / "model")
     process.kill()
     process.communicate(timeout=60)

@@ -128,6 +128,7 @@ def test_sides_that_do_not_fit(files):
     (files / "d.de").write_bytes(b"ein haus\n")
     done = run("align", "-s", "*.de", "-t", "*.en", cwd=files)
     assert (done.returncode, done.stderr) == (1, b"error: d.de: has no counterpart on the other side\n")
+    (files / "d.de").unlink()
     (files / "c.en").write_bytes(b"a house\n" * 131)
     for more in ((), ("--workers", 2)):
         done = run("align", "-s", "*.de", "-t", "*.en", "--set", "part_size=50", *more, cwd=files)

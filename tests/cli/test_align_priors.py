@@ -38,7 +38,7 @@ def test_where_priors_go_and_do_not(inside, tmp_path):
     fails(inside(*FAST, "--priors", SAMPLE, "--prior-lexical", "-1"), "--prior-lexical", status=2)
     fails(inside(*FAST, "--direction", "forward", "--save-priors", tmp_path / "x"), "--save-priors counts", status=2)
     fails(inside(*FAST, "--priors", SAMPLE, "--save-priors", SAMPLE), "is the file that is read", status=2)
-    assert list(tmp_path.iterdir()) == []
+    assert not (tmp_path / "x").exists()
     (tmp_path / "priors").write_text("LEX\tle\tel\t3\n")
     process = done(inside(*TEXT, "--fast", "--priors", tmp_path / "priors", "-o", tmp_path / "out"))
     assert b"warning: none of the 1 pairs of words in the priors is one of the text" in process.stderr

@@ -59,10 +59,11 @@ def test_words_are_known_beforehand(text, entries, command, tmp_path):
 
 def test_models_and_python(text, entries, tmp_path):
     done = run("align", *text, *entries, "--save-model", tmp_path / "model")
-    entries[1].unlink()
+    entries[1].rename(tmp_path / "away")
     assert run("align", *text, "-m", tmp_path / "model").stdout == done.stdout
     assert b"entries of a dictionary" in run("view", "--model", tmp_path / "model").stdout
     assert at.load(tmp_path / "model").model.evidence["dictionary"]["met"] == 36
+    (tmp_path / "away").rename(entries[1])
     paths, path = [str(path) for path in text[1::2]], entries[1]
     out = run("align", "-q", *text, *entries).stdout.decode().splitlines()
     for given in ([path], (str(path),), str(path), path):

@@ -68,6 +68,7 @@ def test_files_and_folders_of_others(tmp_path):
     assert (tmp_path / "link").read_text() == "what a link leads to\n"
     ran("drop-ins", tmp_path)  # over its own
     (tmp_path / "file").write_text("")
+    shutil.rmtree(tmp_path / "python")
     (tmp_path / "python").write_text("")
     assert fails(run("drop-ins", tmp_path), f"{tmp_path / 'python'} is not a folder", status=2)
     assert fails(run("drop-ins", tmp_path / "file" / "new"), "Not a directory")

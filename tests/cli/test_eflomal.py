@@ -34,8 +34,8 @@ def test_files_of_a_run(links, tmp_path):
     done = succeeds(align("-s", SOURCE, "--target", TARGET, "-f", tmp_path / "f", "-v", "--debug"))
     assert b"aligning 240 sentence pairs" in done.stderr
     assert (tmp_path / "f").read_bytes() == (links / "f").read_bytes()
-    assert align("-s", SOURCE, "-t", SOURCE, "-f", tmp_path / "f", "-m", "1").returncode == 0
-    assert (tmp_path / "f").read_text().splitlines()[0] == "0-0 1-1 2-2 3-3 4-4 5-5 6-6 7-7"
+    assert align("-s", SOURCE, "-t", SOURCE, "-f", tmp_path / "same", "-m", "1").returncode == 0
+    assert (tmp_path / "same").read_text().splitlines()[0] == "0-0 1-1 2-2 3-3 4-4 5-5 6-6 7-7"
     args = ["-q", "-i", JOINT, "-o", tmp_path / "x", "--scores", tmp_path / "scores", "--set", "score_form=eflomal"]
     ran("align", *args)
     columns = zip(*(line.split("\t") for line in (tmp_path / "scores").read_text().splitlines()), strict=True)
@@ -64,8 +64,8 @@ def test_files_and_options_that_are_refused(links, tmp_path):
     assert b"option -x" in run("-m", "3", "-x", script="eflomal").stderr
     args = ["-l", "0.5", "-1", "2", "-2", "2", "-3", "2", "--n-samplers", "1", "-M", "3"]
     args += ["--source-suffix", "0", "--target-prefix=0", "--null-prior", "0.2"]
-    assert align("-i", JOINT, *args, "-f", tmp_path / "f").returncode == 0
-    assert (tmp_path / "f").read_bytes() == (links / "f").read_bytes()
+    assert align("-i", JOINT, *args, "-f", tmp_path / "g").returncode == 0
+    assert (tmp_path / "g").read_bytes() == (links / "f").read_bytes()
 
 
 def test_lines_and_links_that_are_wrong(tmp_path, links):

@@ -20,6 +20,7 @@ def test_tables_and_shortlists(corpus):
     e2f = "Buch book 1.0000000\nHaus house 1.0000000\nNULL . 1.0000000\ndas the 1.0000000\n"
     assert (corpus / "lex.f2e").read_text() == f2e
     assert (corpus / "lex.e2f").read_text() == e2f
+    (corpus / "lex.f2e").unlink()
     joint = b"das Haus ||| the house\ndas ||| it\ndas ||| it\n"
     (corpus / "a").write_text("1-1 2-2\n1-1\n1-1\n")
     ran(

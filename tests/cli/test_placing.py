@@ -90,6 +90,7 @@ def test_devices_and_what_is_meant_in_place(tmp_path):
         refused = pytest.raises(UsageProblem, match="is the file that is read as -i")
         with contextlib.nullcontext() if place == os.devnull else refused:
             kinds.check([file], [file, file, out, out])
+    (tmp_path / "x").unlink()
     links, more = tmp_path / "links", tmp_path / "more"
     links.write_bytes(b"1-1 0-0\n")
     more.write_bytes(b"2-2\n")

@@ -3,6 +3,7 @@
 import gzip
 import importlib.util
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -71,9 +72,11 @@ def test_words_are_known_beforehand(text, vectors, command, tmp_path):
 def test_models_and_python(text, vectors, tmp_path, trained):
     done = run("align", *text, *vectors, "--save-model", tmp_path / "model")
     for path in vectors[1:]:
-        path.unlink()
+        path.rename(f"{path}.away")
     assert run("align", "-q", *text, "-m", tmp_path / "model").stdout == done.stdout
     assert b"vectors of words" in run("view", "--model", tmp_path / "model").stdout
+    for path in vectors[1:]:
+        Path(f"{path}.away").rename(path)
     paths, names = [str(path) for path in text[1::2]], [str(path) for path in vectors[1:]]
     out = run("align", "-q", *text, *vectors).stdout.decode().splitlines()
     assert [str(a) for a in at.align(*paths, vectors=names)] == out
