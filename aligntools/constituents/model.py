@@ -232,8 +232,7 @@ class ConstituentModel(SavedModel):
         best = np.argmax(self._coarse_scores(words, tags) * frequent, axis=1).tolist()
         names = self.grammar.symbols
         return Tree(
-            self._top,
-            [Tree(tag or names[k], [], word) for word, tag, k in zip(words, tags, best, strict=True)],
+            self._top, [Tree(tag or names[k], [], word) for word, tag, k in zip(words, tags, best, strict=True)]
         )
 
     def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

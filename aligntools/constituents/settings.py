@@ -181,9 +181,7 @@ class InducedGrammarSettings(Settings):
         metavar="A",
     )
     punct: Punctuation = option(
-        "drop",
-        "Punctuation, by its tags: leave it out and put it back afterwards, or take it for words.",
-        group=_GROUP,
+        "drop", "Punctuation, by its tags: leave it out and put it back afterwards, or take it for words.", group=_GROUP
     )
     max_length: int = option(
         20,

@@ -7,20 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 from aligntools.formats.inputs.sentences import Sentences
 from aligntools.ground.declarations import Given, taking
 from aligntools.links.alignments import ManyAlignments
-from aligntools.metrics.scorers import (
-    AlignmentScorer,
-    BracketScorer,
-    TagScorer,
-    TranslationScorer,
-    TreeScorer,
-)
-from aligntools.metrics.settings import (
-    AlignmentScoring,
-    BracketScoring,
-    TagScoring,
-    TranslationScoring,
-    TreeScoring,
-)
+from aligntools.metrics.scorers import AlignmentScorer, BracketScorer, TagScorer, TranslationScorer, TreeScorer
+from aligntools.metrics.settings import AlignmentScoring, BracketScoring, TagScoring, TranslationScoring, TreeScoring
 
 if TYPE_CHECKING:
     from aligntools.formats.annotation.brackets import Tree

@@ -139,11 +139,7 @@ class TreeScoring(Settings):
     predicted_columns: bool = option(False, _PREDICTED, group=_FILES)
     ignore_forms: bool = option(False, _FORMS, group=_FILES)
     max_length: int | None = option(
-        None,
-        "Only sentences of at most N words that count.",
-        allowed=counts(1),
-        otherwise="all",
-        group=_DECISIONS,
+        None, "Only sentences of at most N words that count.", allowed=counts(1), otherwise="all", group=_DECISIONS
     )
     subtypes: bool = option(True, "Whether labels must agree behind a colon too (nsubj:pass).", group=_DECISIONS)
 

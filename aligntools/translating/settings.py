@@ -33,10 +33,7 @@ Imputation: TypeAlias = Literal["kbest", "samples", "lattice", "rules"]
 SourceWeights: TypeAlias = Literal["posterior", "equal"]
 #: Methods that look at single candidates, or at their BLEU.
 _ON_LISTS = ("mert", "mira", "perceptron")
-_OF_LATTICES: Any = {
-    "needs": ("input=plf|input=cn",),
-    "said": "`{name}` is for lattices: `input=plf` or `input=cn`",
-}
+_OF_LATTICES: Any = {"needs": ("input=plf|input=cn",), "said": "`{name}` is for lattices: `input=plf` or `input=cn`"}
 
 
 @documented
@@ -230,10 +227,7 @@ class ImputationSettings(Settings):
         group=_MONOLINGUAL,
     )
     lattice_order: int = option(
-        3,
-        "Words of the n-grams from which `impute=lattice` makes lattices.",
-        allowed=counts(2, 5),
-        group=_MONOLINGUAL,
+        3, "Words of the n-grams from which `impute=lattice` makes lattices.", allowed=counts(2, 5), group=_MONOLINGUAL
     )
     lattice_prune: float = option(
         0.02,
@@ -321,10 +315,7 @@ class TuningSettings(Settings):
     restarts: int = option(8, "Random starting points of MERT in each round.", allowed=counts(), group=_TRAINING)
     seed: int = option(**SEED_OPTION | {"group": _RESOURCES})
     passes: int = option(
-        60,
-        "Passes of MIRA and the perceptron over the sentences in each round.",
-        allowed=counts(1),
-        group=_TRAINING,
+        60, "Passes of MIRA and the perceptron over the sentences in each round.", allowed=counts(1), group=_TRAINING
     )
     step: float = option(
         0.001,

@@ -21,13 +21,7 @@ from aligntools.translating.grammars import extract_grammar as extract_grammar
 from aligntools.translating.grammars import filter_grammar as filter_grammar
 from aligntools.translating.language_models import LanguageModel as LanguageModel
 from aligntools.translating.language_models import train_lm as train_lm
-from aligntools.translating.lattices import (
-    Input,
-    LatticeInput,
-    lattice_input,
-    stream_input,
-    without_arcs,
-)
+from aligntools.translating.lattices import Input, LatticeInput, lattice_input, stream_input, without_arcs
 from aligntools.translating.settings import DecoderSettings, LatticeSettings, TranslationLists
 from aligntools.translating.translation_weights import (
     TranslationWeights,

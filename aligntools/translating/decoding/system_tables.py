@@ -74,16 +74,7 @@ def build_trie(source_offsets: np.ndarray, source: np.ndarray) -> Trie:
 
 
 #: Features of the decoder, in order: they come after the grammar's own and before its sparse ones.
-COUNTS = (
-    "word-penalty",
-    "arity-0",
-    "arity-1",
-    "arity-2",
-    "glue-unary",
-    "glue-binary",
-    "unknown",
-    "lm-unknown",
-)
+COUNTS = ("word-penalty", "arity-0", "arity-1", "arity-2", "glue-unary", "glue-binary", "unknown", "lm-unknown")
 
 
 def feature_names(grammar: GrammarRules) -> list[str]:

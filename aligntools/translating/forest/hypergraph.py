@@ -136,10 +136,7 @@ def blank() -> Hypergraph:
 
 
 def edge_scores(
-    hypergraph: Hypergraph,
-    weights: npt.ArrayLike,
-    gamma: float = 1.0,
-    pool: Pool | None = None,
+    hypergraph: Hypergraph, weights: npt.ArrayLike, gamma: float = 1.0, pool: Pool | None = None
 ) -> np.ndarray:
     """Return ``gamma * weights . features`` of each edge [edges, float64]."""
     h, out = hypergraph, np.empty(hypergraph.edges)

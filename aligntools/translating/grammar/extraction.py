@@ -27,11 +27,7 @@ from aligntools.words.vocabulary import AnyVocabulary, Vocabulary
 
 _RECORD = 128  # bytes that a distinct rule takes up in a table, about
 _LEAST = 1 << 16  # records of the smallest table
-_PHRASES = {
-    "tight": kernels_extraction.TIGHT,
-    "outer": kernels_extraction.OUTER,
-    "loose": kernels_extraction.LOOSE,
-}
+_PHRASES = {"tight": kernels_extraction.TIGHT, "outer": kernels_extraction.OUTER, "loose": kernels_extraction.LOOSE}
 _SENTENCES = 4096  # of a block that is worked at a time, at most
 
 

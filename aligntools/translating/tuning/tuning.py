@@ -262,12 +262,7 @@ def _on_lists(
 
 
 def _referred(
-    part: TuningSet,
-    forest: Any,
-    counts: np.ndarray,
-    lists: CandidateLists,
-    settings: TuningSettings,
-    pool: Pool | None,
+    part: TuningSet, forest: Any, counts: np.ndarray, lists: CandidateLists, settings: TuningSettings, pool: Pool | None
 ) -> risk.Referred:
     """Return a part's forest with the derivations of its references, or of the nearest translations of the round."""
     assert part.reachable is not None
