@@ -117,8 +117,7 @@ class ConstituentGrammar:
     def _by_parent(self, values: np.ndarray, rules: np.ndarray, at: np.ndarray) -> np.ndarray:
         """Spread values of states over the blocks of rules, by the parent's state."""
         states, inner = self._parents(rules, at)
-        spread: np.ndarray = values[states].repeat(inner)
-        return spread
+        return np.asarray(values[states].repeat(inner))
 
     def _parents(self, rules: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the states of rules' parents, and how many weights of the rule each has."""

@@ -242,8 +242,7 @@ def expected_counts(
 def state_counts(bank: Treebank, counts: ConstituentGrammar, pair_counts: np.ndarray) -> np.ndarray:
     """Return how often each state occurs: constituents by their rules, tags by their words."""
     found, states = counts.totals(), bank.occurrences.blocks(counts.substates[: counts.n_tags])[3]
-    tags: np.ndarray = found + np.bincount(states, pair_counts, len(found))
-    return tags
+    return np.asarray(found + np.bincount(states, pair_counts, len(found)))
 
 
 def split(bank: Treebank, state: EmState, rng: np.random.Generator) -> EmState:
@@ -272,8 +271,7 @@ def _spread(weights: np.ndarray, shapes: np.ndarray, rng: np.random.Generator, s
         return share * block
 
     every = _changed(weights, shapes, doubled)
-    noisy: np.ndarray = every * (1 + NOISE * rng.uniform(-1, 1, len(every)))
-    return noisy
+    return np.asarray(every * (1 + NOISE * rng.uniform(-1, 1, len(every))))
 
 
 def merge(bank: Treebank, state: EmState, share: float, pool: Pool | None = None) -> EmState:

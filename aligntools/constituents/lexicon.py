@@ -111,8 +111,7 @@ class WordCounts:
             own /= own.sum()
         found /= np.maximum(self.of_states, 1e-12)
         peak = found.max(1, keepdims=True) if len(found) else found
-        scaled: np.ndarray = found / np.where(peak > 0, peak, 1.0)
-        return scaled
+        return np.asarray(found / np.where(peak > 0, peak, 1.0))
 
     def projected(self, first_states: np.ndarray) -> "WordCounts":
         """Return the lexicon of tags without substates."""
@@ -206,8 +205,7 @@ class Occurrences:
         amounts = np.add.reduceat(pair_counts, at[:-1])
         found = np.bincount(states, pair_counts, int(first[-1]))
         of_states = found / np.maximum(np.add.reduceat(found, first[:-1]), 1e-300).repeat(substates)
-        drawn: np.ndarray = (pair_counts + DRAWN * of_states[states]) * (amounts / (amounts + DRAWN)).repeat(sizes)
-        return drawn
+        return np.asarray((pair_counts + DRAWN * of_states[states]) * (amounts / (amounts + DRAWN)).repeat(sizes))
 
     def blocks(self, substates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return the size of each pair's block, where it begins, tags' first states, and the state of each number."""

@@ -95,8 +95,7 @@ class ConstituentModel(SavedModel):
     @property
     def _states(self) -> np.ndarray:
         """The first state of each tag, and the end."""
-        first: np.ndarray = self.grammar.first[: self.grammar.n_tags + 1]
-        return first
+        return np.asarray(self.grammar.first[: self.grammar.n_tags + 1])
 
     @cached_property
     def _tags(self) -> dict[str, int]:

@@ -169,8 +169,7 @@ class Score(ABC):
 def divide(above: npt.ArrayLike, below: npt.ArrayLike) -> np.ndarray:
     """Return quotients, 0 where the denominator is 0."""
     above, below = np.asarray(above), np.asarray(below)
-    found: np.ndarray = np.divide(above, below, out=np.zeros(np.shape(above)), where=below > 0)
-    return found
+    return np.asarray(np.divide(above, below, out=np.zeros(np.shape(above)), where=below > 0))
 
 
 def percent(value: float | None) -> str:

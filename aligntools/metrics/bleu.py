@@ -97,8 +97,7 @@ def precisions(counts: npt.ArrayLike, smoothing: str = "exp", value: float | Non
         matches = np.where(missing, 0.5 ** np.cumsum(missing, axis=-1), matches)
     elif smoothing == "floor":
         matches = np.where(missing, amount, matches)
-    found: np.ndarray = np.divide(matches, totals, out=np.zeros_like(matches), where=reached)
-    return found
+    return np.asarray(np.divide(matches, totals, out=np.zeros_like(matches), where=reached))
 
 
 def _amount(smoothing: str, value: float | None) -> float:
@@ -126,8 +125,7 @@ def _bleu(counts: npt.ArrayLike, smoothing: str, value: float | None, effective:
     used = np.arange(ORDER) < orders[..., None]
     with np.errstate(divide="ignore"):
         logs = np.where(used, np.log(found), 0.0)
-    result: np.ndarray = brevity(counts) * np.exp(logs.sum(axis=-1) / orders)
-    return result
+    return np.asarray(brevity(counts) * np.exp(logs.sum(axis=-1) / orders))
 
 
 def corpus_bleu(counts: npt.ArrayLike, smoothing: str = "exp", value: float | None = None) -> np.ndarray:

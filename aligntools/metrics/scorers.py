@@ -358,7 +358,12 @@ class TreeScorer:
             return given
         if isinstance(given, str | Path):
             given = conll.read_conll(str(given))
-        trees = self._of_conll(given) if isinstance(given, Conll) else _trees_of(list(given), what)
+        if isinstance(given, Conll):
+            labels, tags = given.column(COLUMNS["deprel"]), given.column(column_place(self.settings.column))
+            about = given.words, tags, given.sentence_lines(), given
+            trees = DependencyTrees(given.heads(), given.offsets, labels, *about)
+        else:
+            trees = _trees_of(list(given), what)
         bare = np.flatnonzero(trees.heads < 0)
         if len(bare) and (what == "gold" or len(bare) == len(trees.heads)):
             some = isinstance(given, Conll) and len(bare) < len(trees.heads)
@@ -366,11 +371,6 @@ class TreeScorer:
             line = given.line_of_word(int(bare[0])) if some else None
             raise DataError(getattr(given, "path", what), line, f"no head in column 7 (_); {advice}")
         return trees
-
-    def _of_conll(self, text: Conll) -> DependencyTrees:
-        tags = text.column(column_place(self.settings.column))
-        labels = text.column(COLUMNS["deprel"])
-        return DependencyTrees(text.heads(), text.offsets, labels, text.words, tags, text.sentence_lines(), text)
 
 
 def _trees_of(items: list[Any], what: str) -> DependencyTrees:

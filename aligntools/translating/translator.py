@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
     from aligntools.store.stores import Kept
     from aligntools.translating.decoding.decoder import EncodedText, System
+    from aligntools.translating.forest.candidates import CandidateLists
     from aligntools.translating.forest.hypergraph import Hypergraph
-    from aligntools.translating.forest.nbest import Candidate
 
 _COUNT = range_of(TranslationLists, "n_best")
 #: Sentences worked at a time.
@@ -88,10 +88,12 @@ class Hypergraphs:
     def n_best(self, n: int) -> list[list[Translation]]:
         """Return the n best distinct translations of each sentence, best first."""
         _COUNT.check("n", n)
-        from aligntools.translating.forest.nbest import best_lists
+        from aligntools.translating.forest.derivations import k_best
+        from aligntools.translating.forest.hypergraph import edge_scores
 
         with pool_of(self._threads) as pool:
-            return self._named(best_lists(self._system, self.arrays, self._sentences, n, pool))
+            scores = edge_scores(self.arrays, self._system.weights, pool=pool)
+            return self._listed(k_best(self.arrays, scores, len(self.features), n, pool=pool), 1)
 
     def derivations(self, n: int = 1) -> list[DerivedSentence]:
         """Return each sentence with its n best derivations that differ in their words: rules, spans, scores."""
@@ -107,11 +109,13 @@ class Hypergraphs:
         """Return n derivations of each sentence, drawn in proportion to ``exp(gamma * score)``."""
         _COUNT.check("n", n)
         TranslationLists(samples=n, gamma=gamma, seed=seed).checked()
-        from aligntools.translating.forest.nbest import sample_lists
+        from aligntools.translating.forest.derivations import samples
+        from aligntools.translating.forest.hypergraph import edge_scores
 
         own = seed + (self._first << 32)  # other parts of the text, other samples
         with pool_of(self._threads) as pool:
-            return self._named(sample_lists(self._system, self.arrays, self._sentences, n, gamma, own, pool))
+            scores = edge_scores(self.arrays, self._system.weights, gamma, pool=pool)
+            return self._listed(samples(self.arrays, scores, len(self.features), n, own, pool=pool), n)
 
     def lines(self) -> Iterator[bytes]:
         """Yield a line of JSON for each sentence, as ``translate --hypergraphs`` writes it."""
@@ -120,15 +124,23 @@ class Hypergraphs:
         name = self._system.names(self._sentences)
         return format_lines(self.arrays, self.features, lambda word: name([word])[0].decode("utf-8", "replace"))
 
-    def _named(self, lists: "list[list[Candidate]]") -> list[list[Translation]]:
-        names = self.features
-        return [
-            [
-                Translation(_decoded(words), score, {names[k]: x for k, x in zip(ids, values, strict=True)})
-                for words, ids, values, score in candidates
-            ]
-            for candidates in lists
-        ]
+    def _listed(self, found: "CandidateLists", blank: int) -> list[list[Translation]]:
+        """Return the candidates of each sentence, with their own scores; a blank line has this many without words."""
+        name, offsets, lists = self._system.names(self._sentences), self._sentences.offsets, list[list[Translation]]()
+        for s in range(len(self)):
+            if offsets[s] == offsets[s + 1]:
+                lists.append([Translation((), 0.0)] * blank)
+                continue
+            own = list[Translation]()
+            for c in range(found.offsets[s], found.offsets[s + 1]):
+                words = name(found.words[found.word_offsets[c] : found.word_offsets[c + 1]])
+                span = slice(found.feature_offsets[c], found.feature_offsets[c + 1])
+                ids, values = found.feature_ids[span], found.feature_values[span]
+                score = float(self._system.weights[ids] @ values.astype(float))
+                named = {self.features[k]: x for k, x in zip(ids.tolist(), values.tolist(), strict=True)}
+                own.append(Translation(_decoded(words), score, named))
+            lists.append(own)
+        return lists
 
 
 def _decoded(words: list[bytes]) -> tuple[str, ...]:
@@ -314,7 +326,9 @@ class Translator:
         if run.asked:
             if unbuffered:
                 raise UsageProblem("`unbuffered` answers each line in this process; leave out `workers` and `cluster`")
-            yield from self._by_workers(run, self._parts(text, JOB), _translations, features)
+            yield from self._by_workers(
+                run, self._parts(text, JOB), _answers, "translate_batch", {"features": features}
+            )
             return
         for lines in self._parts(text, 1 if unbuffered else PART):
             sentences = self._system.encode_text(lines)
@@ -359,7 +373,7 @@ class Translator:
         """
         run = self._run("n_best", run, options)
         if run.asked:
-            yield from self._by_workers(run, self._parts(text, JOB), _candidates, n)
+            yield from self._by_workers(run, self._parts(text, JOB), _answers, "n_best", {"n": n})
             return
         for part in self.with_threads(run.threads).hypergraphs(text):
             yield from part.n_best(n)
@@ -419,14 +433,9 @@ class Translator:
                 yield from items
 
 
-def _translations(translator: "Kept", features: bool, lines: Lines, pool: "Pool") -> list[Translation]:
-    """Do a worker's job of `Translator.translate_batch`."""
-    return list(translator.get().with_threads(pool).translate_batch(lines, features=features))
-
-
-def _candidates(translator: "Kept", n: int, lines: Lines, pool: "Pool") -> list[list[Translation]]:
-    """Do a worker's job of `Translator.n_best`."""
-    return list(translator.get().with_threads(pool).n_best(lines, n))
+def _answers(translator: "Kept", method: str, how: dict[str, Any], lines: Lines, pool: "Pool") -> list[Any]:
+    """Do a worker's job of `Translator.translate_batch` or `Translator.n_best`."""
+    return list(getattr(translator.get().with_threads(pool), method)(lines, **how))
 
 
 def _samples(

@@ -27,16 +27,14 @@ def glorot(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 
 def affine(arrays: Arrays, name: str, x: np.ndarray) -> np.ndarray:
     """Return ``x W + b`` of rows."""
-    found: np.ndarray = x @ arrays[f"{name}.weights"] + arrays[f"{name}.bias"]
-    return found
+    return np.asarray(x @ arrays[f"{name}.weights"] + arrays[f"{name}.bias"])
 
 
 def affine_back(arrays: Arrays, name: str, x: np.ndarray, by: np.ndarray, sums: Arrays) -> np.ndarray:
     """Add the derivatives of `affine`'s weights to ``sums``; return that by ``x``."""
     sums[f"{name}.weights"] += x.T @ by
     sums[f"{name}.bias"] += by.sum(0)
-    found: np.ndarray = by @ arrays[f"{name}.weights"].T
-    return found
+    return np.asarray(by @ arrays[f"{name}.weights"].T)
 
 
 def residual_shapes(name: str, first: int, width: int, last: int) -> dict[str, tuple[int, ...]]:
@@ -75,19 +73,16 @@ def residual_back(arrays: Arrays, name: str, kept: list[np.ndarray], by: np.ndar
 def log_softmax(scores: np.ndarray) -> np.ndarray:
     """Return the logarithms of the probabilities that rows of scores stand for."""
     shifted = scores - scores.max(-1, keepdims=True)
-    found: np.ndarray = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
-    return found
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(-1, keepdims=True)))
 
 
 def log_softmax_back(logs: np.ndarray, by: np.ndarray) -> np.ndarray:
     """Return the derivative by scores, given that by logarithms of probabilities."""
-    found: np.ndarray = by - np.exp(logs) * by.sum(-1, keepdims=True)
-    return found
+    return np.asarray(by - np.exp(logs) * by.sum(-1, keepdims=True))
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
-    found: np.ndarray = 0.5 * np.tanh(0.5 * x) + 0.5
-    return found
+    return np.asarray(0.5 * np.tanh(0.5 * x) + 0.5)
 
 
 def lstm_shapes(name: str, inputs: int, width: int) -> dict[str, tuple[int, ...]]:
@@ -136,8 +131,7 @@ def lstm_back(arrays: Arrays, name: str, kept: tuple[np.ndarray, ...], by: np.nd
     sums[f"{name}.weights"] += x.reshape(len(flat), -1).T @ flat
     sums[f"{name}.memory"] += states[:-1].reshape(len(flat), -1).T @ flat
     sums[f"{name}.bias"] += flat.sum(0)
-    found: np.ndarray = (flat @ arrays[f"{name}.weights"].T).reshape(x.shape)
-    return found
+    return np.asarray((flat @ arrays[f"{name}.weights"].T).reshape(x.shape))
 
 
 class Adam:

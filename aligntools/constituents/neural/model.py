@@ -49,8 +49,7 @@ def terminal(word: str) -> str:
 def numbers_of(known: Vocabulary, terminals: Sequence[str]) -> np.ndarray:
     """Return the numbers of terminals; 0 is what is not known [int32]."""
     found = known.ids([one.encode("utf-8", "surrogateescape") for one in terminals])
-    numbers: np.ndarray = np.maximum(found, 0).astype(np.int32)
-    return numbers
+    return np.asarray(np.maximum(found, 0).astype(np.int32))
 
 
 @dataclass(frozen=True, eq=False)

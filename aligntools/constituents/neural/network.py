@@ -95,8 +95,7 @@ class Heads:
 
     def emissions(self, sentence: np.ndarray) -> np.ndarray:
         """Return the probability of each word of a sentence by each preterminal, float64 [words, preterminals]."""
-        found: np.ndarray = np.exp(self.words[:, sentence].T.astype(np.float64))
-        return found
+        return np.asarray(np.exp(self.words[:, sentence].T.astype(np.float64)))
 
 
 @dataclass(frozen=True)
@@ -112,8 +111,7 @@ class RuleCounts:
 def scores_of_symbols(arrays: Arrays) -> np.ndarray:
     """Return what symbols add to the scores of their rules, whatever the latent vector."""
     weights = arrays["rules.weights"][: arrays["symbols"].shape[1]]
-    found: np.ndarray = arrays["symbols"] @ weights + arrays["rules.bias"]
-    return found
+    return np.asarray(arrays["symbols"] @ weights + arrays["rules.bias"])
 
 
 def scores_of_symbols_back(arrays: Arrays, by: np.ndarray, sums: Arrays) -> None:

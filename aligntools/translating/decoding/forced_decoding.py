@@ -40,11 +40,6 @@ class RuleIndex:
         sides = np.array(grammar.source_offsets, np.int64), np.array(grammar.source, np.int32)
         return cls(*sides, np.argsort(key, kind="stable").astype(np.int32), starts, alone)
 
-    def starting_with(self, words: np.ndarray) -> np.ndarray:
-        """Return the rules that begin with one of these words, or with none."""
-        keys = np.unique(np.append(words, 0))
-        return np.concatenate([self.rules[self.starts[k] : self.starts[k + 1]] for k in keys.tolist()])
-
 
 def derive(
     words: np.ndarray,
@@ -63,7 +58,9 @@ def derive(
     span, size = min(span_limit, len(words)), len(given) + 2
     has_source, has_target = np.zeros(len(index.alone), np.bool_), np.zeros(len(model.ids), np.bool_)
     has_source[words], has_target[given] = True, True
-    candidates, alone = index.starting_with(words), index.alone[words] | (not pass_known) & (words != 0)
+    keys = np.unique(np.append(words, 0)).tolist()  # rules begin with one of these words, or with none
+    candidates = np.concatenate([index.rules[index.starts[k] : index.starts[k + 1]] for k in keys])
+    alone = index.alone[words] | (not pass_known) & (words != 0)
     workspace.fit(len(words) * span + len(words) + 1, span, False, True)
     n_rules = len(rules.ordered) - 4
     sides = kernels_forced_decoding.RuleSides(index.source_offsets, index.source, rules.target_offsets, rules.target)

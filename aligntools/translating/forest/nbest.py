@@ -1,7 +1,6 @@
-"""Candidate translations of each sentence as lists: the k best, and samples."""
+"""The k best derivations of each sentence with all that is known of their rules."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
 
 import numpy as np
 
@@ -9,40 +8,11 @@ from aligntools.formats.translation.derivations import Derivation, DerivedSenten
 from aligntools.formats.translation.grammar import GrammarRules
 from aligntools.ground.parallel import Pool
 from aligntools.translating.decoding.decoder import EncodedText, System
-from aligntools.translating.forest.candidates import CandidateLists
-from aligntools.translating.forest.derivations import best_edges, k_best, samples
+from aligntools.translating.forest.derivations import best_edges
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores
 
 #: The rule of a word that is passed through; those below it are S -> X, S -> S X, the end of the sentence.
 PASSED = -1
-#: Words, numbers and values of the features that are not 0, and score.
-Candidate: TypeAlias = tuple[list[bytes], list[int], list[float], float]
-
-
-def best_lists(
-    system: System, forest: Hypergraph, sentences: EncodedText, k: int, pool: Pool | None = None
-) -> list[list[Candidate]]:
-    """Return the k best distinct translations that hypergraphs hold.
-
-    Returns for each sentence its candidates, best first; a blank line has one, without words.
-    """
-    scores = edge_scores(forest, system.weights, pool=pool)
-    return _lists(system, k_best(forest, scores, len(system.features), k, pool=pool), sentences, 1)
-
-
-def sample_lists(
-    system: System,
-    forest: Hypergraph,
-    sentences: EncodedText,
-    count: int,
-    gamma: float,
-    seed: int,
-    pool: Pool | None = None,
-) -> list[list[Candidate]]:
-    """Return derivations drawn in proportion to ``exp(gamma * score)``, in the same form, with their own scores."""
-    scores = edge_scores(forest, system.weights, gamma, pool=pool)
-    found = samples(forest, scores, len(system.features), count, seed, pool=pool)
-    return _lists(system, found, sentences, count)
 
 
 def derivation_lists(
@@ -141,21 +111,3 @@ def _yield(uses: Sequence[RuleUse]) -> list[str]:
         else:
             found.append(symbol)
     return found
-
-
-def _lists(system: System, found: CandidateLists, sentences: EncodedText, blank: int) -> list[list[Candidate]]:
-    name = system.names(sentences)
-    lists: list[list[Candidate]] = []
-    for s in range(len(sentences)):
-        if sentences.offsets[s] == sentences.offsets[s + 1]:
-            lists.append([([], [], [], 0.0)] * blank)
-            continue
-        own: list[Candidate] = []
-        for c in range(found.offsets[s], found.offsets[s + 1]):
-            words = name(found.words[found.word_offsets[c] : found.word_offsets[c + 1]])
-            span = slice(found.feature_offsets[c], found.feature_offsets[c + 1])
-            ids, values = found.feature_ids[span], found.feature_values[span]
-            score = float(system.weights[ids] @ values.astype(float))
-            own.append((words, ids.tolist(), values.tolist(), score))
-        lists.append(own)
-    return lists

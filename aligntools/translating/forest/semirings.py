@@ -112,8 +112,7 @@ def feature_sums(hypergraph: Hypergraph, factors: np.ndarray, features: int, poo
         ),
         range(len(spans)),
     )
-    total: np.ndarray = np.add.reduce(out, axis=0)
-    return total
+    return np.asarray(np.add.reduce(out, axis=0))
 
 
 def row_sums(hypergraph: Hypergraph, rows: np.ndarray, factors: np.ndarray, pool: Pool | None = None) -> np.ndarray:
@@ -121,8 +120,7 @@ def row_sums(hypergraph: Hypergraph, rows: np.ndarray, factors: np.ndarray, pool
     spans = _spans(hypergraph)
     out = np.zeros((len(spans), rows.shape[1]))
     over(pool, lambda k: kernels.add_rows(rows, factors, *spans[k][2:], out[k]), range(len(spans)))
-    total: np.ndarray = np.add.reduce(out, axis=0)
-    return total
+    return np.asarray(np.add.reduce(out, axis=0))
 
 
 def row_products(

@@ -95,8 +95,7 @@ class Sorter:
         while len(self._parts) > 1:
             self._merge()
         if not self._parts:
-            none: np.ndarray = self._store.empty((0, self._order + 2))
-            return none
+            return np.asarray(self._store.empty((0, self._order + 2)))
         return self._parts.pop()[1]
 
 

@@ -261,5 +261,4 @@ def normalized(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         return np.zeros(0)
     first, sizes = offsets[:-1][full], np.diff(offsets)[full]
     shares = np.exp(scores - np.repeat(np.maximum.reduceat(scores, first), sizes))
-    normal: np.ndarray = shares / np.repeat(np.add.reduceat(shares, first), sizes)
-    return normal
+    return np.asarray(shares / np.repeat(np.add.reduceat(shares, first), sizes))

@@ -127,8 +127,7 @@ def corpus_statistics(
     counts[some] = candidate_statistics(first, references, groups[some], pool)
     counts[~some, REFERENCE] = references.closest(np.zeros(int((~some).sum())), groups[~some])
     weighed = counts if shares is None else counts * np.asarray(shares, np.float64)[:, None]
-    total: np.ndarray = np.add.reduce(weighed, axis=0)
-    return total
+    return np.asarray(np.add.reduce(weighed, axis=0))
 
 
 def sentence_losses(statistics: np.ndarray) -> np.ndarray:

@@ -11,7 +11,6 @@ isomorphic derivations, and nothing else, as it finds translations. What the pap
 packed forest of y, would need Z(d) to be a product over rules; the forward language model makes it none.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,27 +95,24 @@ def round_trips(
         for edges in found:
             groups.append(sentence)
             values.append(float(np.add.reduce(scores[edges])))
-            tree = [_symbol(forest, e, names) for e in edges.tolist() if forest.rules[e] >= _PASSED]
+            tree = [
+                tree_symbol(rule) if rule >= 0 else names[forest.words[forest.word_offsets[e]]]
+                for e, rule in zip(edges.tolist(), forest.rules[edges].tolist(), strict=True)
+                if rule >= _PASSED
+            ]
             used.update(r for r in forest.rules[edges].tolist() if r >= 0)
             symbols += tree
             sizes.append(len(tree))
     chosen = np.zeros(len(reverse) + 1, bool)
     chosen[list(used)] = True
     some = chosen[left]
-    rules = _composed(reverse, forward, left[some], right[some], swapped, sorted(set(symbols) - _symbols(used)))
+    rules = _composed(
+        reverse, forward, left[some], right[some], swapped, sorted(set(symbols).difference(map(tree_symbol, used)))
+    )
     trees = Lines(symbols, np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)]))
     of = np.array(groups, np.int64)
     offsets = np.searchsorted(of, np.arange(of[-1] + 2 if len(of) else 1))
     return RoundTrips(rules, trees, of, normalized(np.array(values), offsets))
-
-
-def _symbol(forest: Hypergraph, e: int, names: list[bytes]) -> bytes:
-    rule = int(forest.rules[e])
-    return tree_symbol(rule) if rule >= 0 else names[forest.words[forest.word_offsets[e]]]
-
-
-def _symbols(rules: Iterable[int]) -> set[bytes]:
-    return {tree_symbol(r) for r in rules}
 
 
 def fitting(reverse: GrammarRules, forward: GrammarRules) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
