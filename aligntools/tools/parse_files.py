@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.constituents.derivation_lists import PART as TREE_PART
-from aligntools.constituents.derivation_lists import check_lists
-from aligntools.constituents.parsers import ConstituentParser, InducedConstituentParser
+from aligntools.constituents.parsers import PART as TREE_PART
+from aligntools.constituents.parsers import ConstituentParser, InducedConstituentParser, check_lists
 from aligntools.constituents.settings import GrammarDecisions, TreeLists
 from aligntools.formats.annotation.brackets import format_tree_lists, format_trees
 from aligntools.formats.annotation.conll import column_place

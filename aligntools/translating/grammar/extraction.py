@@ -7,7 +7,7 @@ and pruned shard by shard; what is added up are whole numbers, so that neither t
 memory shows in the result.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,7 +97,7 @@ class Extraction:
             sorting.Spool(quarter // 2, self._folder) as targets,
         ):
             with sorting.Spool(quarter, self._folder) as runs:
-                self.extract_runs(0, len(self.source), pool, runs, self.memory)
+                self.extract_runs(0, len(self.source), pool, runs.add, self.memory)
                 self.figures.runs, self.figures.runs_on_disk = len(runs), runs.on_disk
                 self._merge(pool, runs, words, shards, targets)
             store = ArrayStore(quarter // 2, self._folder)
@@ -108,8 +108,8 @@ class Extraction:
                     yield from pool.map(lambda k: self.finish(shards.get(k), totals.get(k)[0], words), some)
                     store.relieve()
 
-    def extract_runs(self, begin: int, end: int, pool: Pool, runs: Any, memory: int) -> None:
-        """Fill tables with the distinct rules of sentences ``begin:end``, and add them to ``runs``, sorted.
+    def extract_runs(self, begin: int, end: int, pool: Pool, add: Callable[..., Any], memory: int) -> None:
+        """Fill tables with the distinct rules of sentences ``begin:end``, and add them as runs, sorted.
 
         memory: Bytes for tables of all threads.
         """
@@ -117,9 +117,9 @@ class Extraction:
         costs = np.minimum(self.source.lengths(), self.target.lengths())[begin:end]
         count = max(4 * pool.threads, -(-len(costs) // _SENTENCES)) if len(costs) > 256 else 1
         blocks = [(begin + a, begin + b) for a, b in balanced_blocks(costs, count)]
-        pool.map(lambda block: self._extract_block(*block, room, runs), blocks)
+        pool.map(lambda block: self._extract_block(*block, room, add), blocks)
 
-    def _extract_block(self, begin: int, end: int, room: int, runs: Any) -> None:
+    def _extract_block(self, begin: int, end: int, room: int, add: Callable[..., Any]) -> None:
         s = self.settings
         longest = int(
             max(self.source.lengths()[begin:end].max(initial=0), self.target.lengths()[begin:end].max(initial=0))
@@ -157,7 +157,7 @@ class Extraction:
             count, size = records.used.tolist()
             if count:
                 records.pool[size] = 0
-                runs.add(sorting.sorted_run(records.pool, records.starts[:count], records.weights[:count], size))
+                add(sorting.sorted_run(records.pool, records.starts[:count], records.weights[:count], size))
             if status == kernels_extraction.DONE:
                 return
             if not count:

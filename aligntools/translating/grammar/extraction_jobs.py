@@ -32,21 +32,6 @@ _SHARDS = 4
 _HELD = 400
 
 
-class _Runs:
-    """What an extraction adds sorted runs to: files of the folder."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.names: list[str] = []
-
-    def add(self, arrays: tuple[np.ndarray, ...]) -> None:
-        """Write a run."""
-        name = f"run.{uuid.uuid4().hex}"
-        pool, starts, weights = arrays
-        self._store.write(name, pool=pool, starts=starts, weights=weights)
-        self.names.append(name)
-
-
 class _Targets:
     """The counts of target sides, shard by shard, as `target_totals` reads them."""
 
@@ -102,9 +87,14 @@ def parts_by_jobs(
 
 def _extract(kept: Kept, share: int, block: tuple[int, int], pool: Pool) -> list[str]:
     """Store a block's rules as sorted runs; return their names."""
-    runs = _Runs(kept.store)
-    kept.get().extract_runs(*block, pool, runs, memory.for_tables(None, share))
-    return runs.names
+    names = list[str]()
+
+    def add(arrays: tuple[np.ndarray, ...]) -> None:
+        names.append(f"run.{uuid.uuid4().hex}")
+        kept.store.write(names[-1], **dict(zip(("pool", "starts", "weights"), arrays, strict=True)))
+
+    kept.get().extract_runs(*block, pool, add, memory.for_tables(None, share))
+    return names
 
 
 def _merged(

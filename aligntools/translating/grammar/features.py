@@ -1,7 +1,9 @@
 """Features of grammar rules: probabilities and counts, and bigrams of target sides over words' dominant tags."""
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,24 +16,11 @@ from aligntools.words.vocabulary import Vocabulary
 _CHUNK = 1 << 22  # links counted at a time
 
 
-@dataclass(eq=False)
-class LexicalTable:
-    """``p(target word | source word)`` and ``p(source word | target word)``, NULL (0) being a word on both sides.
+class LexicalTable(NamedTuple):
+    """``p(target word | source word)`` and ``p(source word | target word)``, NULL (0) being a word on both sides."""
 
-    keys (uint64 [a power of two]): ``source << 32 | target``, where `kernels_grammar` looks for them; 0 is free.
-    values (float64 [a power of two, 2]).
-    """
-
-    keys: np.ndarray
-    values: np.ndarray
-
-    @classmethod
-    def from_pairs(cls, pairs: np.ndarray, probabilities: np.ndarray) -> "LexicalTable":
-        """Make a table of distinct pairs ``source << 32 | target`` [dtype=uint64] and their two probabilities."""
-        size = 1 << max(4, (2 * len(pairs)).bit_length())
-        keys, values = np.zeros(size, np.uint64), np.zeros((size, 2))
-        kernels_grammar.fill_lexicon(pairs, np.ascontiguousarray(probabilities, np.float64), keys, values)
-        return cls(keys, values)
+    keys: np.ndarray  # uint64 [a power of two]: source << 32 | target, where kernels_grammar looks for it; 0 is free
+    values: np.ndarray  # float64 [a power of two, 2]
 
 
 def count_words(source: Side, target: Side, links: Links) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +54,10 @@ def word_table(source: Side, target: Side, links: Links) -> LexicalTable:
     first, second = (pairs >> np.uint64(32)).astype(np.int64), (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)
     given_source = counts / np.bincount(first, counts)[first] if len(pairs) else counts
     given_target = counts / np.bincount(second, counts)[second] if len(pairs) else counts
-    return LexicalTable.from_pairs(pairs, np.stack([given_source, given_target], axis=1))
+    size = 1 << max(4, (2 * len(pairs)).bit_length())
+    table = LexicalTable(np.zeros(size, np.uint64), np.zeros((size, 2)))
+    kernels_grammar.fill_lexicon(pairs, np.stack([given_source, given_target], axis=1).astype(np.float64), *table)
+    return table
 
 
 #: Sets of features by name. ``standard``: the four of Chiang 2007, natural logs; ``full``: with the log of the rule's
@@ -132,10 +124,9 @@ def score(
 
 def dominant_tags(words: Sequence[bytes], tags: Sequence[bytes]) -> dict[bytes, bytes]:
     """Return the most frequent tag of each word; of equally frequent ones, the first in order of bytes."""
-    counts: dict[bytes, dict[bytes, int]] = {}
+    counts = defaultdict[bytes, Counter[bytes]](Counter)
     for word, tag in zip(words, tags, strict=True):
-        found = counts.setdefault(word, {})
-        found[tag] = found.get(tag, 0) + 1
+        counts[word][tag] += 1
     return {word: min(found, key=lambda tag: (-found[tag], tag)) for word, found in counts.items()}
 
 
@@ -144,7 +135,6 @@ def add_bigrams(
     tags: dict[bytes, bytes],
     *,
     most: int | None = None,
-    least: int = 1,
     names: Sequence[str] | None = None,
 ) -> GrammarRules:
     """Return the grammar with the bigrams of its target sides as sparse features (Li et al. 2011, 5.2.2).
@@ -168,11 +158,10 @@ def add_bigrams(
     shown = [f"{labels[k // len(labels)]}_{labels[k % len(labels)]}" for k in kinds.tolist()]
     # what reads alike is one feature: a word without a tag may be spelled as a tag is
     if names is None:
-        frequency: dict[str, int] = {}
+        frequency = Counter[str]()
         for name, count in zip(shown, np.bincount(kind, minlength=len(kinds)).tolist(), strict=True):
-            frequency[name] = frequency.get(name, 0) + count
-        chosen = sorted(frequency, key=lambda name: (-frequency[name], name))
-        names = [name for name in chosen[:most] if frequency[name] >= least]
+            frequency[name] += count
+        names = sorted(frequency, key=lambda name: (-frequency[name], name))[:most]
     names = list(names)
     number = {name: k for k, name in enumerate(names)}
     feature = np.array([number.get(name, -1) for name in shown] or [-1], np.int64)[kind]
