@@ -31,15 +31,14 @@ encoder = declarations.option(
 )
 #: A text's sides, in a file each.
 sides = (
-    click.option("-s", "--source", metavar="FILE", help="Source side, one sentence per line."),
-    click.option("-t", "--target", metavar="FILE", help="Target side, the same number of lines."),
+    options.file("-s", "--source", help="Source side, one sentence per line."),
+    options.file("-t", "--target", help="Target side, the same number of lines."),
 )
 #: Both of them in one file, passed as ``joint_file``.
-joint_file = click.option(
+joint_file = options.file(
     "-i",
     "--input",
     "joint_file",
-    metavar="FILE",
     help="Both sides in one file: ' ||| ' or a tab between them, or TMX or XLIFF (- is standard input).",
 )
 #: What is read, and where the alignment goes.
@@ -49,32 +48,20 @@ text = options.group(
     joint_file,
     options.output(help="Write the alignment to this file instead of standard output, completely or not at all."),
 )
-save_model = options.option(
-    "--save-model",
-    metavar="FILE",
-    type=options.WRITTEN,
-    excludes=("model",),
-    help="Save the model that was trained.",
-)
+save_model = options.written("--save-model", excludes=("model",), help="Save the model that was trained.")
 
 
 def model_files(saved: Any) -> Callable[[FC], FC]:
     """Return the options of models on disk; ``saved`` is where one is saved."""
     return options.group(
         "Models",
-        click.option(
+        options.file(
             "-m",
             "--model",
-            metavar="FILE",
             help="Apply a saved model, or a folder with GIZA++'s tables; reads and writes line by line.",
         ),
         saved,
-        options.option(
-            "--init-model",
-            metavar="FILE",
-            excludes=("model",),
-            help="Continue training from a saved model, on this text.",
-        ),
+        options.file("--init-model", excludes=("model",), help="Continue training from a saved model, on this text."),
         options.verify,
     )
 
@@ -85,13 +72,10 @@ models = model_files(save_model)
 
 def deciding(note: str = "") -> Callable[[FC], FC]:
     """Return the options of how links are decided on; with a ``note`` the command chooses ``symmetrize`` itself."""
-    how: dict[str, Any] = (
-        {"default": None, "help": declarations.help_of(Decisions, "symmetrize") + note} if note else {}
-    )
     return options.group(
         "Links",
         declarations.group(Decisions, "threshold"),
-        declarations.option(Decisions, "symmetrize", **how),
+        declarations.option(Decisions, "symmetrize", otherwise=note),
         declarations.group(Decisions, "flavor", "decode", "phrases"),
     )
 
@@ -101,31 +85,11 @@ decisions = deciding()
 #: What else is written.
 outputs = options.group(
     "More output",
-    click.option(
-        "--forward-output",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Also write the forward direction (target words choose).",
-    ),
-    click.option(
-        "--reverse-output",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Also write the reverse direction (source words choose).",
-    ),
-    click.option(
-        "--scores",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Also write ln p(t|s), ln p(s|t), and both per word, separated by tabs.",
-    ),
+    options.written("--forward-output", help="Also write the forward direction (target words choose)."),
+    options.written("--reverse-output", help="Also write the reverse direction (source words choose)."),
+    options.written("--scores", help="Also write ln p(t|s), ln p(s|t), and both per word, separated by tabs."),
     declarations.group(LinkWriting, "score_form", "link_probabilities"),
-    click.option(
-        "--ttable",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Also write ln p(target|source) as 'source TAB target TAB ln p'.",
-    ),
+    options.written("--ttable", help="Also write ln p(target|source) as 'source TAB target TAB ln p'."),
     options.option(
         "--moses-dir",
         metavar="DIR",
@@ -140,12 +104,7 @@ outputs = options.group(
         help="Also write what GIZA++ leaves: forward.A3.final, and t3, n3, a3, d3, d4, D4 and p0_3.final as far as the"
         " model has them; the same of reverse; vocabularies, classes and coded text.",
     ),
-    click.option(
-        "--log-json",
-        metavar="FILE",
-        type=options.WRITTEN,
-        help="Also write the figures of each training step as JSON lines.",
-    ),
+    options.written("--log-json", help="Also write the figures of each training step as JSON lines."),
 )
 #: What links are between, and what is written with them.
 shapes = options.group(
@@ -153,18 +112,15 @@ shapes = options.group(
     options.tokenize,
     options.tokenizer,
     declarations.group(LinkWriting, "output_format"),
-    options.option(
+    options.written(
         "--word-pairs",
-        metavar="FILE",
-        type=options.WRITTEN,
         excludes=("joint_pieces",),
         help="Also write each link's words and posterior as 'source TAB target TAB p', and a blank line after"
         " each sentence pair.",
     ),
-    options.option(
+    options.file(
         "--pieces",
         "joint_pieces",
-        metavar="FILE",
         multiple=True,
         help="The same text cut into pieces: write links between these. Both sides in one file, or, given twice, the"
         " source side and the target side.",

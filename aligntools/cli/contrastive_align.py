@@ -79,9 +79,7 @@ _search = options.group(
         declarations.option(
             ContrastiveSettings,
             name,
-            default=None,
-            help=declarations.help_of(ContrastiveSettings, name)
-            + f"  [default: {getattr(ContrastiveSettings, name)}, or what the weights file says]",
+            otherwise=f"{getattr(ContrastiveSettings, name)}, or what the weights file says",
         )
         for name in SEARCH
     ),

@@ -22,9 +22,11 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Call
 
     *flags: Short flags besides the long one.
     **instead: What this command has otherwise than the declaration: ``default``, ``help``, ``choices`` (or a callable
-        that returns them).
+        that returns them); ``otherwise`` says in the help what None, the default then, stands for.
     """
     one = declared(kind)[name]
+    if otherwise := instead.pop("otherwise", ""):
+        instead = {"default": None, "help": f"{one.option.help}  [default: {otherwise}]"} | instead
     about = {"default": one.default, "help": one.option.help} | instead
     choices = about.pop("choices", one.option.choices or one.literals)
     if about["default"] is None and one.option.otherwise and "help" not in instead:

@@ -1,6 +1,7 @@
 """``aligntools filter-grammar``: the rules of a grammar that a text can use."""
 
 import sys
+from contextlib import nullcontext
 from typing import Any
 
 import click
@@ -44,7 +45,7 @@ def command(*, output: str, quiet: bool, verbose: bool, **o: Any) -> None:
     """
     from aligntools.translating.grammars import filter_grammar_file
 
-    with reporter.hushed(quiet):
+    with reporter.shown(True) if quiet else nullcontext():
         found = filter_grammar_file(path=output, **o)
     if quiet:
         return

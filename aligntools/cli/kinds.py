@@ -19,20 +19,28 @@ from aligntools.ground.ranges import Range
 from aligntools.store import atomic_write
 
 
-class Place(click.types.StringParamType):
+class Word(click.types.StringParamType):
+    """A str that is not empty: the value of a variable that is not set would be taken for an option not given."""
+
+    what = "value"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse what is empty."""
+        if value == "":
+            self.fail(f"the {self.what} is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Place(Word):
     """A str that names a file or a folder, which the shell completes.
 
     endings: What is appended to the name, for each file.
     """
 
+    what = "name"
+
     def __init__(self, kind: str = "file", written: bool = False, endings: Sequence[str] = ("",)) -> None:
         self.kind, self.written, self.endings = kind, written, endings
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse an empty name, as of a variable that is not set."""
-        if value == "":
-            self.fail("the name is empty", param, ctx)
-        return super().convert(value, param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Leave it to the shell."""
@@ -86,16 +94,6 @@ class Former(click.Option):
     def __init__(self, *args: Any, of: str, now: str, **more: Any) -> None:
         super().__init__(*args, **{**more, "hidden": True})
         self.of, self.now = of, now
-
-
-class Word(click.types.StringParamType):
-    """A str that is not empty: the value of a variable that is not set would be taken for an option not given."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse what is empty."""
-        if value == "":
-            self.fail("the value is empty", param, ctx)
-        return super().convert(value, param, ctx)
 
 
 class Registered(click.Choice):

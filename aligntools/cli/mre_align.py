@@ -47,9 +47,7 @@ _reconstruction = options.group(
 @aligning.text
 @aligning.models
 @_reconstruction
-@aligning.deciding(
-    "  [default: joint; grow-diag-final-and for an IBM 2 trained with --set agreement=false, and for --preset paper]"
-)
+@aligning.deciding("joint; grow-diag-final-and for an IBM 2 trained with --set agreement=false, and for --preset paper")
 @aligning.outputs
 @declarations.group(AlignerSettings, "positions", excludes=("model",))
 @declarations.group(AlignerSettings, without=(*_NOT_HERE, "positions"), excludes=("model", "init_model"))

@@ -14,13 +14,6 @@ _DEPENDENCIES = {"labels", "map", "projective", "single_root"}
 _CONSTITUENTS = {"decode", "pruning", "keep_tags", *TreeLists.names()}
 
 
-def _length() -> Any:
-    """Return the option on the length of sentences, which is another one with a grammar of constituents."""
-    default, other = ParserDecisions.max_length, GrammarDecisions.max_length
-    about = f"{declarations.help_of(ParserDecisions, 'max_length')}  [default: {default}; {other} with a grammar]"
-    return declarations.option(ParserDecisions, "max_length", default=None, help=about)
-
-
 @click.command(
     "parse",
     cls=options.Command,
@@ -51,7 +44,14 @@ def _length() -> Any:
     service_options.unbuffered,
 )
 @declarations.group(ParserDecisions, without=("labels", "max_length"))
-@options.group("Trees", _length())
+@options.group(
+    "Trees",
+    declarations.option(
+        ParserDecisions,
+        "max_length",
+        otherwise=f"{ParserDecisions.max_length}; {GrammarDecisions.max_length} with a grammar",
+    ),
+)
 @declarations.group(GrammarDecisions, without=("max_length",))
 @declarations.group(TreeLists, without=("seed",))
 @engine_options.group

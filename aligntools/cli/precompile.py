@@ -63,7 +63,7 @@ from aligntools.sentences.text import text_of
 from aligntools.sentences.vectors import Vectors, unit_from_mean
 from aligntools.store import sorting
 from aligntools.store.sorting import ArrayStore
-from aligntools.tagging.chain import Chain, ChainText, posterior_decode, viterbi
+from aligntools.tagging.chain import Chain, ChainText
 from aligntools.tagging.induction import from_chain
 from aligntools.tagging.induction import induce as induce_chain
 from aligntools.tagging.induction import reconstruct as reconstruct_chain
@@ -283,9 +283,7 @@ def tagging(folder: Path, pool: Pool) -> None:
     tokens = np.array([0, 1, 2, 3, 0, 1, 2, 3], np.int32)
     text = ChainText(tokens, offsets, 4)
     chain = induce_chain(tokens, offsets, 4, pool, InductionSettings(2, iterations=1)).model
-    chain = reconstruct_chain(chain, text, pool, 1)[0]
-    posterior_decode(chain, text, pool)
-    viterbi(chain, text, pool)
+    reconstruct_chain(chain, text, pool, 1)
     even = Chain(np.full(2, 0.5), np.full((2, 2), 0.4), np.full(2, 0.2), np.full((2, 2), 0.5))
     for tagger in (
         train_supervised(words, offsets, tags, pool, TaggerSettings(latent=2, members=2, iterations=1)),

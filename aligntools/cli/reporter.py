@@ -6,7 +6,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from aligntools.cli.flags import on_command_line
@@ -212,11 +212,6 @@ def peak_mb() -> int:
     return system.peak_memory() >> 20
 
 
-def view_name(view: int | str | None) -> str:
-    """Return what a view is called: letters that words are cut to, or a name of its own."""
-    return view if isinstance(view, str) else f"first {view} letters" if view else "whole words"
-
-
 def describe(stage: str, figures: Mapping[str, Any]) -> str:
     """Return a step of alignment training in words."""
     if "network" in figures:
@@ -227,8 +222,8 @@ def describe(stage: str, figures: Mapping[str, Any]) -> str:
         return f"round {figures['round']}: AER {100 * figures['aer']:.2f} %"
     if "student" in figures:
         return f"student of {figures['student']} pairs: {figures['candidates']} candidate links"
-    view = view_name(figures.get("view"))
-    text = f"{view}: {stage}"
+    view = figures.get("view")  # letters that words are cut to, or a name of its own
+    text = f"{view if isinstance(view, str) else f'first {view} letters' if view else 'whole words'}: {stage}"
     if "iteration" in figures:
         text += f" iteration {figures['iteration']}: "
         if "objective" in figures:
@@ -274,10 +269,3 @@ def shown(quiet: bool = False) -> Iterator[None]:
     finally:
         logger.setLevel(level)
         logger.propagate, logger.handlers = propagate, handlers
-
-
-@contextmanager
-def hushed(quiet: bool) -> Iterator[None]:
-    """Hide log messages if ``quiet``."""
-    with shown(True) if quiet else nullcontext():
-        yield

@@ -108,25 +108,15 @@ def _texts(name: str, about: str) -> Callable[[FC], FC]:
     options.scheme,
 )
 @options.group("Messages", options.verbosity)
-def command(
-    operands: tuple[str, ...],
-    name: str,
-    first: str | None,
-    second: str | None,
-    output: str,
-    in_place: bool,
-    quiet: bool,
-    verbose: bool,
-    **how: Any,
-) -> None:
+def command(*, operands: tuple[str, ...], first: str | None, second: str | None, **o: Any) -> None:
     paths = list(operands) or [path for path in (first, second) if path]
-    texts = {name: how.pop(name) for name in ("check", "to_words", "to_pieces", "words")}
-    if how.pop("unicode_spaces"):
-        how["split"] = "unicode"
-    settings = declarations.settings(CombiningSettings, how)
-    with reporter.shown(quiet):
-        tally = combine_files(name, paths, output, settings, in_place=in_place, **texts)
-    if verbose:
+    if o["unicode_spaces"]:
+        o["split"] = "unicode"
+    with reporter.shown(o["quiet"]):
+        tally = declarations.call(
+            combine_files, o, operation=o["name"], paths=paths, settings=declarations.settings(CombiningSettings, o)
+        )
+    if o["verbose"]:
         read = f"{tally.first}" if len(paths) == 1 else f"{tally.first} and {tally.second}"
         sys.stderr.write(
             f"{tally.sentences} sentence pairs, {read} links read, {tally.result} in the result;"

@@ -3,7 +3,6 @@
 import contextlib
 import sys
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +19,6 @@ from aligntools import (
     WordReading,
 )
 from aligntools.cli import declarations, options, training
-from aligntools.cli.option_groups import FC
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -42,16 +40,6 @@ USES = {
     },
     "--tagged": {"tagged", *TagReading.names(), *TaggerSettings.names(), "classes", "dictionary"},
 }
-
-
-def _estimator(name: str, default: str) -> Callable[[FC], FC]:
-    """Return an option that alignments and induced tags have, and whose defaults differ."""
-    return declarations.option(
-        InductionSettings,
-        name,
-        default=None,
-        help=f"{declarations.help_of(InductionSettings, name)}  [default: {default}]",
-    )
 
 
 @click.command(
@@ -95,12 +83,18 @@ def _estimator(name: str, default: str) -> Callable[[FC], FC]:
         " otherwise: --estimator mre, with --text also --set tolerance=0 --set stop=false (so 100 iterations of EM,"
         " then 50 steps), with parallel text what `mre-align --preset paper` does with an HMM.",
     ),
-    _estimator("estimator", "em; alignments vb"),
-    _estimator(
+    declarations.option(InductionSettings, "estimator", otherwise="em; alignments vb"),
+    declarations.option(
+        InductionSettings,
         "iterations",
-        f"alignments 4, --text {InductionSettings.iterations}, --tagged {TaggerSettings.iterations} per split",
+        otherwise=f"alignments 4, --text {InductionSettings.iterations},"
+        f" --tagged {TaggerSettings.iterations} per split",
     ),
-    _estimator("mre_iterations", f"as mre-align; {InductionSettings.mre_iterations} for --text"),
+    declarations.option(
+        InductionSettings,
+        "mre_iterations",
+        otherwise=f"as mre-align; {InductionSettings.mre_iterations} for --text",
+    ),
 )
 @options.group(
     "Taggers (--tagged)",

@@ -29,9 +29,8 @@ USES = {
 def _length(name: str) -> Callable[[FC], FC]:
     """Return an option on the length of sentences, which is another one with --unsupervised."""
     default, other = getattr(ParserSettings, name), getattr(InducedParserSettings, name)
-    shown = f"{default}" if default == other else f"{default}; {other} with --unsupervised"
-    about = f"{declarations.help_of(ParserSettings, name)}  [default: {shown}]"
-    return declarations.option(ParserSettings, name, default=None, help=about)
+    otherwise = f"{default}" if default == other else f"{default}; {other} with --unsupervised"
+    return declarations.option(ParserSettings, name, otherwise=otherwise)
 
 
 @click.command(

@@ -255,17 +255,7 @@ KINDS = {
 )
 @options.group("Messages", options.verbosity)
 @click.pass_context
-def command(
-    ctx: click.Context,
-    /,
-    output: str | None,
-    svg: str | None,
-    number: int | None,
-    title: str | None,
-    quiet: bool,
-    verbose: bool,
-    **given: Any,
-) -> None:
+def command(ctx: click.Context, /, number: int | None, title: str | None, **given: Any) -> None:
     """Look at results: in the terminal, as a page (-o), as a picture (--svg).
 
     With -s, -t (or -i) and -a: sentence pairs with their links, of one system or several, beside gold links if there
@@ -292,15 +282,15 @@ def command(
     """
     kind = _kind(given)
     _check_options(ctx, kind)
-    with reporter.shown(quiet):
+    with reporter.shown(given["quiet"]):
         shown, number = KINDS[kind].view_of(given, number, title)
     if number and number > len(shown):
         raise UsageProblem(KINDS[kind].missing.format(number, len(shown)))
     drawing = {"form": given["form"]} if kind == "alignments" else {}
-    if svg:
-        options.write_text(svg, shown.svg(number, **drawing))
-    elif output:
-        options.write_text(output, shown.html())
+    if given["svg"]:
+        options.write_text(given["svg"], shown.svg(number, **drawing))
+    elif given["output"]:
+        options.write_text(given["output"], shown.html())
     else:
         _write(shown, number, **drawing)
 

@@ -17,6 +17,8 @@ from aligntools.ground.parallel import Pool
 
 #: Entries of a block of a vector.
 BLOCK = 1 << 16
+#: No entry of the gradient is larger where a minimization ends.
+FLAT = 1e-8
 #: Sufficient decrease, curvature, and evaluations along one line.
 DECREASE, CURVATURE, TRIALS = 1e-4, 0.9, 30
 
@@ -104,7 +106,6 @@ def minimize(
     start: LbfgsState | np.ndarray,
     iterations: int = 100,
     tolerance: float = 1e-5,
-    gradient_tolerance: float = 1e-8,
     memory: int = 10,
     pool: Pool | None = None,
     progress: Callable[[LbfgsState], bool | None] | None = None,
@@ -116,7 +117,6 @@ def minimize(
     iterations: Steps at most, those before ``start`` included.
     tolerance: Ends when two steps in a row lower the value by less than this share of it; a single one may just be a
         step along a poor direction, far from the minimum.
-    gradient_tolerance: Ends when no entry of the gradient is larger.
     progress: Called with the State after each step; ends the minimization by returning True.
     """
     if isinstance(start, LbfgsState):
@@ -133,7 +133,7 @@ def minimize(
             return Minimum(state, True, "the function falls by less than the tolerance")
         if state.steps >= iterations:
             return Minimum(state, False, "all iterations are done")
-        if not len(state.x) or np.max(np.abs(state.gradient)) <= gradient_tolerance:
+        if not len(state.x) or np.max(np.abs(state.gradient)) <= FLAT:
             return Minimum(state, True, "the gradient is zero within its tolerance")
         direction = _direction(state, vectors)
         slope = vectors.dot(direction, state.gradient)

@@ -110,23 +110,17 @@ class Labeler:
         heads: np.ndarray,
         labels: Sequence[bytes],
         bits: int = BITS,
-        passes: int = PASSES,
-        rate: float = RATE,
-        seed: int = 1,
     ) -> "Labeler":
         """Learn from trees with labels.
 
         heads (int32 [words]).
         labels: The words' labels, none of them empty.
-        seed: Of the order in which words are taken.
         """
         vocabulary = Vocabulary.from_bytes(list(dict.fromkeys(labels)))
         if len(vocabulary) < 2:
             raise ValueError("no words with labels")
         shares = Shares.whole(vocabulary.ids(labels) - 1)
-        return cls.fitted(
-            sentences, Edges.of_trees(sentences.offsets, heads), shares, vocabulary, bits, passes, rate, seed
-        )
+        return cls.fitted(sentences, Edges.of_trees(sentences.offsets, heads), shares, vocabulary, bits)
 
     @classmethod
     def fitted(
@@ -136,16 +130,14 @@ class Labeler:
         shares: Shares,
         labels: Vocabulary,
         bits: int = BITS,
-        passes: int = PASSES,
         rate: float = RATE,
-        seed: int = 1,
     ) -> "Labeler":
         """Learn from edges that have labels by shares: minimize the cross-entropy with them."""
         size = len(labels) - 1
         result = cls(labels, np.zeros((1 << bits, size), np.float32))
         rows = result._rows(sentences, edges)
-        squares, rng = np.zeros_like(result.weights), np.random.default_rng(seed)
-        for _ in range(passes):
+        squares, rng = np.zeros_like(result.weights), np.random.default_rng(1)
+        for _ in range(PASSES):
             order = rng.permutation(len(edges))
             scratch = np.empty(size, np.float32)
             own = shares.starts, shares.labels, shares.shares

@@ -12,26 +12,26 @@ import numpy.typing as npt
 from aligntools.formats.annotation.class_lists import ClassList
 from aligntools.formats.annotation.conll import Conll, column_place, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
-from aligntools.formats.inputs.annotation import PathLike, check_tags, encoded, lookup_of, read_annotated
+from aligntools.formats.inputs.annotation import PathLike, TaggedInput, check_tags, encoded, lookup_of, read_annotated
 from aligntools.formats.text.bitext import IN_MEMORY, name_of
 from aligntools.formats.text.text_settings import TagReading
 from aligntools.ground.declarations import Given, taking
-from aligntools.ground.engines import Advice
+from aligntools.ground.engines import Advice, forget
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.ground.parallel import pool_of
+from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.run import Run
+from aligntools.parsing import valence
+from aligntools.parsing.learning import treebank
+from aligntools.parsing.learning.checkpoints import Checkpoint
+from aligntools.parsing.learning.parts import InParts
 from aligntools.parsing.parsers import Parse, Parser, mapped_tags
 from aligntools.parsing.settings import InducedParserSettings, ParserReading, ParserSettings
 from aligntools.store.job_engines import opened, temporary_folder
+from aligntools.store.stores import Store
 
 if TYPE_CHECKING:
-    from aligntools.formats.inputs.annotation import TaggedInput
     from aligntools.ground.keywords import ParserInducingKeywords, ParserTrainingKeywords
-    from aligntools.ground.parallel import Pool
-    from aligntools.parsing.learning.checkpoints import Checkpoint
-    from aligntools.parsing.learning.parts import InParts
-
 
 #: Trees: a file in CoNLL, what its reader returned, or a parse.
 Treebank: TypeAlias = PathLike | Conll | Parse
@@ -97,12 +97,8 @@ _ADVICE = Advice(lost="the same call with the same `checkpoint` goes on where it
 
 
 @contextlib.contextmanager
-def in_parts(run: Run, pool: "Pool") -> "Iterator[InParts | None]":
+def in_parts(run: Run, pool: "Pool") -> Iterator[InParts | None]:
     """Start what trains by jobs over files, if that is asked for."""
-    from aligntools.ground.engines import forget
-    from aligntools.parsing.learning.parts import InParts
-    from aligntools.store.stores import Store
-
     if not run.asked and run.tmpdir is None:
         yield None
         return
@@ -113,10 +109,8 @@ def in_parts(run: Run, pool: "Pool") -> "Iterator[InParts | None]":
         forget()
 
 
-def checkpoint_in(folder: PathLike | None) -> "Checkpoint | None":
+def checkpoint_in(folder: PathLike | None) -> Checkpoint | None:
     """Return what keeps the state of a training in a folder."""
-    from aligntools.parsing.learning.checkpoints import Checkpoint
-
     return None if folder is None else Checkpoint(folder)
 
 
@@ -177,8 +171,6 @@ def train_parser(
     >>> tree.labels
     ('det', 'nsubj', 'root')
     """
-    from aligntools.parsing.learning.treebank import NoSentences, train
-
     given = Given("train_parser", options)
     settings = given.take(ParserSettings, settings)
     reading, run = given.take(ParserReading, reading), given.take(Run, run)
@@ -201,21 +193,9 @@ def train_parser(
     about = {"column": reading.tags, "map": reading.mapping}
     with pool_of(run.threads) as pool, in_parts(run, pool) as parts:
         try:
-            model, found = train(
-                trees.words,
-                mapped_tags(trees.tags, reading.mapping),
-                offsets,
-                heads,
-                names,
-                settings,
-                pool,
-                report,
-                checkpoint_in(checkpoint),
-                about,
-                parts,
-                lookup,
-            )
-        except NoSentences:
+            tags, more = mapped_tags(trees.tags, reading.mapping), (checkpoint_in(checkpoint), about, parts, lookup)
+            model, found = treebank.train(trees.words, tags, offsets, heads, names, settings, pool, report, *more)
+        except treebank.NoSentences:
             problem = (
                 "no sentence can be trained on; is it a treebank, and do the limits on length, crossing edges and"
                 " roots leave any?"
@@ -242,7 +222,7 @@ def induce_parser(
     text: "TaggedInput",
     settings: InducedParserSettings | None = None,
     *,
-    checkpoint: "PathLike | None" = None,
+    checkpoint: PathLike | None = None,
     reading: ParserReading | None = None,
     run: Run | None = None,
     progress: Progress = None,
@@ -289,9 +269,6 @@ def induce_parser(
     >>> parser.parse("the_DET dog_NOUN sleeps_VERB well_ADV ._PUNCT").heads.tolist()
     [2, 3, 0, 3, 3]
     """
-    from aligntools.parsing.learning.checkpoints import Checkpoint
-    from aligntools.parsing.valence import NoSentences, TooManyTags, train
-
     given = Given("induce_parser", options)
     settings = given.take(InducedParserSettings, settings)
     reading, run = given.take(ParserReading, reading), given.take(Run, run).here()
@@ -308,21 +285,14 @@ def induce_parser(
     about = {"column": reading.tags, "map": reading.mapping}
     with pool_of(run.threads) as pool:
         try:
-            model, found = train(
-                mapped_tags(read.tags or [], reading.mapping),
-                read.offsets,
-                settings,
-                pool,
-                report,
-                None if checkpoint is None else Checkpoint(checkpoint),
-                about,
-            )
-        except NoSentences:
+            tags, kept = mapped_tags(read.tags or [], reading.mapping), checkpoint_in(checkpoint)
+            model, found = valence.train(tags, read.offsets, settings, pool, report, kept, about)
+        except valence.NoSentences:
             punctuation = " without its punctuation" if settings.punct == "drop" else ""
             which = f"none has {settings.min_length} to {settings.max_length} words{punctuation}"
             problem = f"no sentence can be trained on: {which}; raise `max_length`"
             raise DataError(name, None, problem) from None
-        except TooManyTags as error:
+        except valence.TooManyTags as error:
             raise DataError(name, None, f"{error}; is this the column of the tags?") from None
     tell(Step("trained", figures=found))
     return Parser(model)

@@ -5,12 +5,13 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias, Union, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
 
 from aligntools.formats.annotation.conll import Conll
 from aligntools.formats.inputs.annotation import PathLike, TaggedInput, read_annotated
+from aligntools.formats.links.pharaoh import Links, parse_pharaoh, read_pharaoh
 from aligntools.formats.text.bitext import IN_MEMORY
 from aligntools.formats.text.text_settings import LinkReading, Loading
 from aligntools.ground.declarations import Given, taking
@@ -19,19 +20,20 @@ from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.run import Run
 from aligntools.links.alignments import check_fit
+from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.parser_training import checkpoint_in, in_parts
 from aligntools.parsing.parsers import Parser, mapped_tags
 from aligntools.parsing.settings import Method, ParserReading, TagMap, TransferSettings
+from aligntools.parsing.text import TaggedText
+from aligntools.parsing.transfer import learning
+from aligntools.parsing.transfer.learning import TransferSource
+from aligntools.parsing.transfer.projection import direct
 
 if TYPE_CHECKING:
-    from aligntools.formats.links.pharaoh import Links
     from aligntools.ground.keywords import TransferringKeywords
-    from aligntools.parsing.parser import ParserModel
-    from aligntools.parsing.text import TaggedText
-    from aligntools.parsing.transfer.learning import TransferSource
 
 #: Word alignments: a Pharaoh file, what its reader returned, or for each pair a line, positions, or an alignment.
-AlignmentsInput: TypeAlias = Union[PathLike, "Links", Iterable[Any]]
+AlignmentsInput: TypeAlias = PathLike | Links | Iterable[Any]
 
 #: What to do instead of taking several parsers as they are.
 ADVICE = "for several languages, train one on all their treebanks (`features=delexicalized`)"
@@ -42,24 +44,17 @@ _log = logging.getLogger("aligntools")
 
 def _read_links(alignments: AlignmentsInput, how: LinkReading) -> "tuple[Links, str]":
     """Return links of source and target words, and what messages call them."""
-    links, name = _given_links(alignments, how.index_base)
-    return links.inverted() if how.reverse else links, name
-
-
-def _given_links(alignments: AlignmentsInput, index_base: int) -> "tuple[Links, str]":
-    from aligntools.formats.links.pharaoh import Links, parse_pharaoh, read_pharaoh
-
     if isinstance(alignments, Links):
-        return alignments, IN_MEMORY
-    if isinstance(alignments, (str, os.PathLike)):
-        path = os.fspath(alignments)
-        return read_pharaoh(path, index_base=index_base), path
-    lines = []
-    for links in alignments:
-        given = getattr(links, "links", links)
-        lines.append(given if isinstance(given, str) else " ".join(f"{i}-{j}" for i, j in given))
-    data = "".join(line.rstrip("\n") + "\n" for line in lines).encode()
-    return parse_pharaoh(data, path="<alignments>", index_base=index_base), "<alignments>"
+        links, name = alignments, IN_MEMORY
+    elif isinstance(alignments, (str, os.PathLike)):
+        name = os.fspath(alignments)
+        links = read_pharaoh(name, index_base=how.index_base)
+    else:
+        given, name = (getattr(one, "links", one) for one in alignments), "<alignments>"
+        lines = (one if isinstance(one, str) else " ".join(f"{i}-{j}" for i, j in one) for one in given)
+        data = "".join(line.rstrip("\n") + "\n" for line in lines).encode()
+        links = parse_pharaoh(data, path=name, index_base=how.index_base)
+    return links.inverted() if how.reverse else links, name
 
 
 @taking(TransferSettings, ParserReading, LinkReading, Loading, Run)
@@ -133,9 +128,6 @@ def transfer_parser(
     >>> german.parse("der_DET Hund_NOUN schläft_VERB").heads.tolist()
     [2, 3, 0]
     """
-    from aligntools.parsing.transfer import learning
-    from aligntools.parsing.transfer.projection import direct
-
     given = Given("transfer_parser", options)
     settings, links = given.take(TransferSettings, settings), given.take(LinkReading)
     reading, run, verify = given.take(ParserReading, reading), given.take(Run, run), given.take(Loading).verify
@@ -216,8 +208,6 @@ def _check_texts(
 
 def _model(parser: Parser, name: object = "<source model>") -> "ParserModel":
     """Return the model of a parser that was learned from trees; there is nothing to transfer of others."""
-    from aligntools.parsing.parser import ParserModel
-
     if not isinstance(parser.model, ParserModel):
         raise ModelError(name, None, "was learned without trees; transfer needs a treebank's parser")
     return parser.model
@@ -258,8 +248,6 @@ def _side(
     how: LinkReading,
 ) -> "TransferSource":
     """Read the parallel text of a source language."""
-    from aligntools.parsing.transfer.learning import TransferSource
-
     source, target, alignments = texts
     left, right = read(source, "<source>", parser), read(target, "<target>", parser)
     links, name = _read_links(alignments, how)
@@ -288,8 +276,6 @@ def _read_tagged(text: TaggedInput, name: str, parser: Parser, reading: ParserRe
 
     Most words with tags that it has never seen are an error: the text has another tag set. Some are worth a warning.
     """
-    from aligntools.parsing.text import TaggedText
-
     read = read_annotated(text, reading)
     given = read.tags or []
     tags = mapped_tags(given, reading.mapping)

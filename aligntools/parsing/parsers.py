@@ -28,7 +28,7 @@ from aligntools.formats.models.modelfile import model_kind
 from aligntools.formats.text.bitext import IN_MEMORY
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError
-from aligntools.ground.parallel import pool_of
+from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.run import Run
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import ParserDecisions, ParserReading, TagMap
@@ -38,7 +38,6 @@ from aligntools.words.white_space import in_form
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import DecidingKeywords, ParsingKeywords
-    from aligntools.ground.parallel import Pool
 
 
 #: Sentences that are parsed at a time.

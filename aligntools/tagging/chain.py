@@ -6,11 +6,11 @@ state or the end, and one over what it emits (Rabiner 1989; Jurafsky & Martin, a
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from aligntools.ground.parallel import balanced_blocks
+from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.tagging.kernels_chain import (
     collect_block,
     forward_backward_block,
@@ -19,9 +19,6 @@ from aligntools.tagging.kernels_chain import (
     posterior_best_block,
     viterbi_block,
 )
-
-if TYPE_CHECKING:
-    from aligntools.ground.parallel import Pool
 
 #: Blocks that a chunk's sentences, and its rows of emissions, are cut into.
 BLOCKS = 32

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aligntools.ground import memory
-from aligntools.ground.parallel import balanced_blocks
+from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.tagging.kernels_decoding import (
     best_cells_block,
     best_chain_block,
@@ -17,9 +16,6 @@ from aligntools.tagging.kernels_decoding import (
     keep_likely_block,
     posteriors_block,
 )
-
-if TYPE_CHECKING:
-    from aligntools.ground.parallel import Pool
 
 #: Blocks that a chunk is cut into, and tokens of a chunk, whatever the number of threads.
 BLOCKS, CHUNK = 16, 100_000

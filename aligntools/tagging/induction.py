@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,14 +12,19 @@ from aligntools.ground.em import normalized
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.exponentiated_gradient import Family, climb
 from aligntools.ground.parallel import Pool
-from aligntools.tagging.chain import Chain, ChainText, as_distributions, expected_counts, from_distributions, leaving
+from aligntools.tagging.chain import (
+    Chain,
+    ChainCounts,
+    ChainText,
+    as_distributions,
+    expected_counts,
+    from_distributions,
+    leaving,
+)
 from aligntools.tagging.decoding import CandidateChain, TagCandidates
 from aligntools.tagging.settings import InductionSettings
 from aligntools.tagging.tagger import TaggerMember, TaggerModel, rounded
 from aligntools.tagging.unknown_words import FormClasses, UnknownWords
-
-if TYPE_CHECKING:
-    from aligntools.tagging.chain import ChainCounts
 
 
 def train_induced(

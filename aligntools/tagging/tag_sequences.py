@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +16,10 @@ from aligntools.formats.inputs.sentences import Split
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
 from aligntools.tagging.chain import Chain, ChainText, k_best, log_likelihood
+from aligntools.tagging.decoding import CandidateChain
 from aligntools.tagging.settings import DECODERS
 from aligntools.tagging.tagger import TaggerModel
 from aligntools.words.white_space import in_form
-
-if TYPE_CHECKING:
-    from aligntools.tagging.decoding import CandidateChain
-
 
 #: Sentences at a time.
 PART = 1000

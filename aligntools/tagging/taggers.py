@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from aligntools.formats.inputs.annotation import (
 from aligntools.formats.text.text_settings import Splitting, TagReading, WordReading
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.parallel import pool_of
+from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.run import Run
 from aligntools.tagging.settings import INDUCTION_PRESETS, InductionSettings, TagDecisions, TaggerSettings
@@ -32,7 +32,7 @@ from aligntools.tagging.state_splits import read_surface
 from aligntools.tagging.supervised.partial import Dictionary, observe_text, types_of
 from aligntools.tagging.tag_sequences import TagDistributions
 from aligntools.tagging.tagged_sentences import TaggedSentence, TaggedSentences
-from aligntools.tagging.tagger import TaggerMember, TaggerModel
+from aligntools.tagging.tagger import TaggerModel
 from aligntools.viewing.models import ModelView, ShownAsModel, WordList
 from aligntools.words.white_space import in_form
 
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
         TaggerTrainingKeywords,
         TaggingKeywords,
     )
-    from aligntools.ground.parallel import Pool
 
 
 #: Sentences that are tagged at a time.
@@ -370,7 +369,9 @@ def induce_tags(
     """
     from aligntools.tagging.induction import train_induced
 
-    given = Given("induce_tags", _preset(preset) | options)
+    if preset is not None and preset not in INDUCTION_PRESETS:
+        raise UsageProblem(f"`preset` is one of {', '.join(INDUCTION_PRESETS)}, not {preset}")
+    given = Given("induce_tags", (INDUCTION_PRESETS[preset] if preset else {}) | options)
     settings = given.take(InductionSettings, settings)
     reading, run = given.take(WordReading, reading), given.take(Run, run).here()
     given.end()
@@ -393,13 +394,6 @@ def induce_tags(
     return Tagger(model)
 
 
-def _preset(name: str | None) -> dict[str, Any]:
-    """Return what a preset says of `InductionSettings`."""
-    if name is not None and name not in INDUCTION_PRESETS:
-        raise UsageProblem(f"`preset` is one of {', '.join(INDUCTION_PRESETS)}, not {name}")
-    return INDUCTION_PRESETS[name] if name else {}
-
-
 #: Tags in the table of transitions, at most.
 _MOST = 60
 #: Probability of a tag given a word from which the word may be one of the tag's own.
@@ -411,9 +405,9 @@ def model_view(model: TaggerModel, title: str, words: int, best: int) -> ModelVi
 
     best: Words given for each tag: those with the largest ``p(tag | word) / p(tag)``.
     """
-    member = model.coarse or model.members[0]
-    chain, prior, groups = member.chain, member.prior, _groups(model)
-    n = len(model.tags)
+    member, n = model.coarse or model.members[0], len(model.tags)
+    chain, prior, groups = member.chain, member.prior, model.tags_of_states(member.chain)
+    tag_prior = np.bincount(groups, prior, n)
     settings: list[list[Any]] = [
         ["tags", n],
         ["known words", len(model.words)],
@@ -421,19 +415,21 @@ def model_view(model: TaggerModel, title: str, words: int, best: int) -> ModelVi
         ["states", ", ".join(str(len(m.prior)) for m in model.members)],
     ]
     between = np.zeros((n, n))
-    share = prior / np.maximum(np.bincount(groups, prior, n), 1e-300)[groups]
+    share = prior / np.maximum(tag_prior, 1e-300)[groups]
     np.add.at(between, (groups[:, None], groups[None, :]), share[:, None] * chain.transitions)
-    tag_prior = np.bincount(groups, prior, n)
     kept = np.sort(np.argsort(-tag_prior, kind="stable")[:_MOST])
     rows = between[np.ix_(kept, kept)]
     rows /= np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
-    typical, shares = _typical(model, member, best), tag_prior.tolist()
+    _, candidate, state = model.candidates.states(chain.first)
+    of_word, shares = model.candidates.rows()[candidate], chain.values * prior[state]
+    shares /= np.maximum(np.bincount(of_word, shares, len(model.words)), 1e-300)[of_word]
+    found = _Emissions(of_word, groups[state], shares)
     table = {
         "caption": "Words that a tag emits most readily",
         "head": ["tag", "share, %", "words"],
         "rows": [
-            [model.tags[k], f"{100 * shares[k]:.1f}", " ".join(word for word, _ in typical[k])]
-            for k in sorted(range(n), key=lambda k: -shares[k])
+            [model.tags[k], f"{100 * tag_prior[k]:.1f}", " ".join(_typical(model, found, k, best))]
+            for k in np.argsort(-tag_prior, kind="stable").tolist()
         ],
         "words": True,
     }
@@ -441,35 +437,26 @@ def model_view(model: TaggerModel, title: str, words: int, best: int) -> ModelVi
     matrix = ("Tags that follow each other: the next tag's probability in percent", names, names, rows.tolist())
     lists, notes = [], []
     if words:
-        known = _word_shares(model, member, min(words, len(model.words)))
+        known = _word_shares(model, found, min(words, len(model.words)))
         lists = [WordList("known words", "tag", [word for word, _ in known], [pairs for _, pairs in known])]
         if len(known) < len(model.words):
             notes.append(f"{len(known):,} of {len(model.words):,} known words.")
     return ModelView(title, settings, tables=[table], words=lists, matrix=matrix, notes=notes)
 
 
-def _groups(model: TaggerModel) -> np.ndarray:
-    """Return the tag of each state of the coarse model, or of the first one."""
-    first = (model.coarse or model.members[0]).chain.first
-    if model.anonymous:
-        return np.arange(len(model.tags))
-    return np.repeat(np.arange(len(first) - 1), np.diff(first))
+class _Emissions(NamedTuple):
+    """Of each emission value the word's row, the state's tag, and ``p(state | word)``."""
+
+    words: np.ndarray
+    tags: np.ndarray
+    shares: np.ndarray
 
 
-def _layout(model: TaggerModel, member: TaggerMember) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for each emission value the word's row, the state, and ``p(state | word)``."""
-    _, candidate, state = model.candidates.states(member.chain.first)
-    rows = model.candidates.rows()[candidate]
-    shares = member.chain.values * member.prior[state]
-    return rows, state, shares / np.maximum(np.bincount(rows, shares, len(model.words)), 1e-300)[rows]
-
-
-def _word_shares(model: TaggerModel, member: TaggerMember, count: int) -> list[list[Any]]:
-    rows, state, shares = _layout(model, member)
-    groups = _groups(model)
-    end = int(np.searchsorted(rows, count))
+def _word_shares(model: TaggerModel, emissions: _Emissions, count: int) -> list[list[Any]]:
+    """Return the first words, each with its tags and their probabilities."""
+    end = int(np.searchsorted(emissions.words, count))
     found: list[dict[str, float]] = [{} for _ in range(count)]
-    for row, tag, p in zip(rows[:end].tolist(), groups[state[:end]].tolist(), shares[:end].tolist(), strict=True):
+    for row, tag, p in zip(*(values[:end].tolist() for values in emissions), strict=True):
         name = model.tags[tag]
         found[row][name] = found[row].get(name, 0.0) + p
     result = []
@@ -479,19 +466,10 @@ def _word_shares(model: TaggerModel, member: TaggerMember, count: int) -> list[l
     return result
 
 
-def _typical(model: TaggerModel, member: TaggerMember, best: int) -> list[list[list[Any]]]:
-    """Return for each tag the words whose emissions are the largest compared with those of other tags."""
-    rows, state, shares = _layout(model, member)
-    tags = _groups(model)[state]
-    prior = np.bincount(_groups(model), member.prior, len(model.tags))
-    result = []
-    for tag in range(len(model.tags)):
-        own = np.flatnonzero(tags == tag)
-        words, inverse = np.unique(rows[own], return_inverse=True)
-        p = np.bincount(inverse, shares[own], len(words)) if len(own) else np.zeros(0)
-        order = np.argsort(-p, kind="stable")[:best]
-        order = order[p[order] >= _TYPICAL]
-        lift = p[order] / max(float(prior[tag]), 1e-300)
-        names = [model.words[k].decode("utf-8", "surrogateescape") for k in words[order].tolist()]
-        result.append([list(pair) for pair in zip(names, lift.tolist(), strict=True)])
-    return result
+def _typical(model: TaggerModel, emissions: _Emissions, tag: int, best: int) -> list[str]:
+    """Return the words whose emissions by a tag are the largest compared with those of other tags."""
+    own = np.flatnonzero(emissions.tags == tag)
+    words, inverse = np.unique(emissions.words[own], return_inverse=True)
+    p = np.bincount(inverse, emissions.shares[own], len(words))
+    order = np.argsort(-p, kind="stable")[:best]
+    return [model.words[k].decode("utf-8", "surrogateescape") for k in words[order[p[order] >= _TYPICAL]].tolist()]

@@ -175,15 +175,14 @@ def test_an_interrupted_training_ends_where_the_other_does():
     space = FeatureSpace.fitted(features.TAGS, sentences, 12)
     objective = ParserObjective(space, [TreeLoss(sentences, heads, TreeConstraints())], 0.1)
     saved = []
-    whole = training.minimize(objective, iterations=14, memory=3)
+    whole = training.minimize(objective, iterations=14)
     training.minimize(
         objective,
         iterations=9,
-        memory=3,
         checkpoint=lambda state: saved.append({k: v.copy() for k, v in state.arrays().items()}),
     )
     assert len(saved) == 9
-    rest = training.minimize(objective, lbfgs.LbfgsState.from_arrays(saved[-1]), iterations=14, memory=3)
+    rest = training.minimize(objective, lbfgs.LbfgsState.from_arrays(saved[-1]), iterations=14)
     assert rest.weights.tobytes() == whole.weights.tobytes()
     assert rest.values == whole.values[9:]
     with pytest.raises(ValueError, match="a state of"):

@@ -2,7 +2,8 @@
 
 import argparse
 import sys
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import NoReturn
 
 import click
 
@@ -26,18 +27,37 @@ class UntouchedButDebug(Untouched):
         return super().parse_args(ctx, [argument for argument in args if argument != "--debug"])
 
 
-class ProgramParser(argparse.ArgumentParser):
-    """A parser of such arguments; wrong ones end the program with status 2, or what is given."""
+class Wrong(Exception):
+    """What is wrong with a program's command line, in the program's own words."""
 
-    def __init__(self, *args: Any, wrong_status: int = 2, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.wrong_status = wrong_status
+
+def program(name: str, usage: str = "") -> Callable[[Callable[[list[str]], int]], click.Command]:
+    """Return what makes a program of a function of its arguments; wrong ones are told, and end it with status 1.
+
+    usage: What is written behind what is wrong, or alone.
+    """
+
+    def decorate(function: Callable[[list[str]], int]) -> click.Command:
+        def run(args: list[str]) -> int:
+            try:
+                return function(args)
+            except Wrong as error:
+                sys.stderr.write(harmless(f"{error}\n{usage}" if str(error) else usage))
+                return 1
+
+        return UntouchedButDebug(name, callback=run, add_help_option=False)
+
+    return decorate
+
+
+class ProgramParser(argparse.ArgumentParser):
+    """A parser of such arguments; wrong ones end the program with status 2."""
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """End the program."""
         if message:
             sys.stderr.write(harmless(message))
-        raise click.exceptions.Exit(self.wrong_status if status == 2 else status)
+        raise click.exceptions.Exit(status)
 
 
 def eflomal_parser(program: str, description: str) -> ProgramParser:

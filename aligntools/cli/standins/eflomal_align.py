@@ -6,7 +6,7 @@ import logging
 import os
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,37 +26,17 @@ def parser() -> ProgramParser:
     p = eflomal_parser(PROGRAM, "Aligns a parallel text as eflomal does, with aligntools' models.")
     without = "taken and without effect"
     p.add_argument("--overwrite", action="store_true", help="replace files that are there")
-    p.add_argument(
-        "--null-prior", type=float, default=0.2, metavar="X", help="prior probability of no link [%(default)s]"
-    )
-    p.add_argument(
-        "-m",
-        "--model",
-        type=int,
-        default=3,
-        choices=(1, 2, 3),
-        metavar="N",
-        help="1 IBM 1, 2 HMM, 3 fertilities [%(default)s]",
-    )
-    p.add_argument(
-        "-M",
-        "--score-model",
-        type=int,
-        default=0,
-        choices=(0, 1, 2, 3),
-        metavar="N",
-        help="what scores are made of: 1 words, 2 jumps too, 3 fertilities too [as -m]",
-    )
+    about = "prior probability of no link [%(default)s]"
+    p.add_argument("--null-prior", type=float, default=0.2, metavar="X", help=about)
+    whole: dict[str, Any] = {"type": int, "metavar": "N"}
+    about = "1 IBM 1, 2 HMM, 3 fertilities [%(default)s]"
+    p.add_argument("-m", "--model", default=3, choices=(1, 2, 3), help=about, **whole)
+    about = "what scores are made of: 1 words, 2 jumps too, 3 fertilities too [as -m]"
+    p.add_argument("-M", "--score-model", default=0, choices=(0, 1, 2, 3), help=about, **whole)
     for side in ("source", "target"):
         for end in ("prefix", "suffix"):
-            p.add_argument(
-                f"--{side}-{end}",
-                dest=f"{side}_{end}_len",
-                type=int,
-                default=0,
-                metavar="N",
-                help=f"keep this many letters of a word's {end} ({side}); 0 keeps all",
-            )
+            about = f"keep this many letters of a word's {end} ({side}); 0 keeps all"
+            p.add_argument(f"--{side}-{end}", dest=f"{side}_{end}_len", default=0, help=about, **whole)
     p.add_argument("-l", "--length", type=float, default=1.0, metavar="X", help=without)
     for number, name in ((1, "ibm1"), (2, "hmm"), (3, "fert")):
         p.add_argument(f"-{number}", f"--{name}-iters", type=int, metavar="N", help=without)
@@ -88,23 +68,13 @@ def command(args: list[str]) -> None:
         # of scores eflomal does not ask
         if named.flag in ("-f", "-r") and not o.overwrite and os.path.exists(named.path):
             raise fail(PROGRAM, f"output file {named.path} exists, will not overwrite!")
-    aligner = Aligner(
-        model=o.model,
-        score_model=o.score_model,
-        null_prior=o.null_prior,
-        source_prefix_len=o.source_prefix_len,
-        source_suffix_len=o.source_suffix_len,
-        target_prefix_len=o.target_prefix_len,
-        target_suffix_len=o.target_suffix_len,
-    )
-    with (
-        placed(read, written),
-        running(o.model, o.verbose) as reporter,
-        contextlib.closing(sides_of(o)) as sides,
-    ):
+    cuts = {f"{side}_{end}_len" for side in ("source", "target") for end in ("prefix", "suffix")}
+    asked = {name: getattr(o, name) for name in {"model", "score_model", "null_prior"} | cuts}
+    aligner = Aligner(**asked)
+    with placed(read, written), running(o.model, o.verbose) as reporter, sides_of(o) as sides:
         priors = text_lines(o.priors) if o.priors else None
         names = (o.input or o.source, o.input or o.target, o.priors or "")
-        align_lines(aligner, *sides.lines, outputs, priors, quiet=not o.verbose, progress=reporter, names=names)
+        align_lines(aligner, *sides, outputs, priors, quiet=not o.verbose, progress=reporter, names=names)
 
 
 @contextlib.contextmanager
@@ -138,47 +108,30 @@ def texts(o: argparse.Namespace, program: str) -> list[Named]:
     return [Named(*pair) for pair in named]
 
 
-class BothSides:
-    """The lines of both sides, to be read one after the other, from two files or from one.
+@contextlib.contextmanager
+def sides_of(o: argparse.Namespace) -> Iterator[tuple[Iterator[str], Iterator[str]]]:
+    """Open what the options name; the lines of both sides, from two files or from one, are read one after the other.
 
     A line of the one file without its one separator is as a blank one.
     """
+    from aligntools.formats.opening.files import text_lines
 
-    def __init__(self, paths: tuple[str, str], joint: bool) -> None:
-        from aligntools.formats.opening.files import text_lines
-
-        source, target = paths
-        self._files = text_lines(source), text_lines(target)
-        if joint:
-            self._path, self._number = paths[0], 0
-            self._malformed: list[int] = []
-            self.lines: tuple[Iterator[str], Iterator[str]] = self._side(0), self._side(1)
-        else:
-            self.lines = self._files
-
-    def _side(self, side: int) -> Iterator[str]:
-        for number, line in enumerate(self._files[side], 1):
-            fields = SEPARATOR.split(line)
-            if len(fields) != 2 and line.strip() and side == 0:
-                self._malformed.append(number)
-            yield fields[side] if len(fields) == 2 else ""
-            self._number = number
-        if side == 0 and self._malformed:
-            self._tell()
-
-    def _tell(self) -> None:
-        many, first = len(self._malformed), self._malformed[0]
-        problem = f"no single ' ||| ' separator, as in {many} of {self._number} lines"
-        if many == self._number:
-            raise DataError(self._path, first, f"{problem} (give two files with -s and -t)")
-        logging.getLogger("aligntools").warning("%s:%d: %s; such lines get blank ones", self._path, first, problem)
-
-    def close(self) -> None:
-        """Close the files."""
-        for file in self._files:
-            file.close()
+    paths = (o.input, o.input) if o.input else (o.source, o.target)
+    with contextlib.closing(text_lines(paths[0])) as source, contextlib.closing(text_lines(paths[1])) as target:
+        yield (_side(o.input, source, 0), _side(o.input, target, 1)) if o.input else (source, target)
 
 
-def sides_of(o: argparse.Namespace) -> BothSides:
-    """Return the sides of what the options name."""
-    return BothSides((o.input, o.input) if o.input else (o.source, o.target), bool(o.input))
+def _side(path: str, lines: Iterator[str], side: int) -> Iterator[str]:
+    """Yield a side of the lines of one file; the first tells of lines that have not two."""
+    malformed, number = list[int](), 0
+    for number, line in enumerate(lines, 1):
+        fields = SEPARATOR.split(line)
+        if len(fields) != 2 and line.strip():
+            malformed.append(number)
+        yield fields[side] if len(fields) == 2 else ""
+    if side or not malformed:
+        return
+    problem = f"no single ' ||| ' separator, as in {len(malformed)} of {number} lines"
+    if len(malformed) == number:
+        raise DataError(path, malformed[0], f"{problem} (give two files with -s and -t)")
+    logging.getLogger("aligntools").warning("%s:%d: %s; such lines get blank ones", path, malformed[0], problem)

@@ -1,6 +1,5 @@
 """Stands in for eflomal-makepriors: its flags, in their long forms too, and its file."""
 
-import contextlib
 import io
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -42,10 +41,10 @@ def command(args: list[str]) -> None:
 
     o = parser().parse_args(args)
     links = [Named("-f", o.forward_alignments), Named("-r", o.reverse_alignments)]
-    with placed([*texts(o, PROGRAM), *links], [Named("-p", o.priors)]), contextlib.closing(sides_of(o)) as sides:
+    with placed([*texts(o, PROGRAM), *links], [Named("-p", o.priors)]), sides_of(o) as sides:
         alignments = text_lines(o.forward_alignments), text_lines(o.reverse_alignments)
         try:
-            counted = calculate_priors(*sides.lines, *alignments, o.reverse_priors)
+            counted = calculate_priors(*sides, *alignments, o.reverse_priors)
         except AlignedTextError as error:
             source, target = (o.input, o.input) if o.input else (o.source, o.target)
             path = (source, target, o.forward_alignments, o.reverse_alignments)[error.which]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aligntools import AlignerSettings, Reading, Run
+from aligntools import AlignerSettings, Alignments, Reading, Run, Step
 from aligntools.adapters import BEST, best_asked
 from aligntools.cli import flags, kinds
 from aligntools.cli.standins.arguments import UntouchedButDebug
@@ -21,8 +21,7 @@ from aligntools.ground.errors import AligntoolsError, ResourceError, UsageProble
 from aligntools.ground.ranges import Range, amounts, counts, shown
 
 if TYPE_CHECKING:
-    from aligntools import Alignments, Step
-    from aligntools.cli.standins.fast_align_form import Bitext
+    from aligntools.formats.text.corpus import Bitext
 
 # What messages advise, in terms of the program that stands in: our flags mean other things there, or nothing
 
@@ -147,13 +146,10 @@ def parse(args: Sequence[str]) -> Flags:
         raise WrongFlags(f"unexpected argument {rest[0]}")
     names = {short: name.rstrip("=") for name, short in _LONG.items()} | {"s": "print_scores"}
     flags = Flags()
-    shorts = {name.rstrip("="): short for name, short in _LONG.items()}
+    shorts = {name: short for short, name in names.items()}
     for flag, value in found:
-        flags.given += shorts[flag[2:]] if flag.startswith("--") else flag[1]
-        if flag.startswith("--"):
-            name = flag[2:]
-        else:
-            name = names[flag[1]]
+        name = flag[2:] if flag.startswith("--") else names[flag[1]]
+        flags.given += shorts[name]
         kind = type(getattr(flags, name))
         setattr(flags, name, True if kind is bool else value if kind is str else _number(kind, flag, value))
         if name == "diagonal_tension":

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,34 +12,21 @@ from aligntools.formats.text.giza_trainings import FIRST, format_cooc, format_sn
 from aligntools.ground.errors import DataError
 
 
-@dataclass(frozen=True)
-class GizaFiles:
-    """Files that are written: vocabularies, and sentence pairs in both directions."""
-
-    vcb: tuple[str, str]
-    snt: tuple[str, str]
-
-
-@dataclass(frozen=True)
-class EmptyPairs:
-    """Pairs with a blank side, which are left out: the files, and how many words both sides of each have."""
-
-    source: str
-    target: str
-    lengths: list[tuple[int, int]]
-
-
-def number_texts(texts: Sequence[tuple[str, str]], weights: Sequence[float], out: GizaFiles) -> list[EmptyPairs]:
+def number_texts(
+    texts: Sequence[tuple[str, str]], weights: Sequence[float], vcb: Sequence[str], snt: Sequence[str]
+) -> list[tuple[str, int, str, int]]:
     """Write vocabularies and sentence pairs of one or several texts, as plain2snt does.
 
-    Words of pairs that are left out count in the vocabularies.
+    Pairs with a blank side are left out, though their words count in the vocabularies; returns the two files and how
+    many words each side has.
 
     texts: Source and target files, a sentence per line.
     weights: How often the pairs of each text count; 1 where there are fewer weights than texts.
+    vcb, snt: The files of vocabularies, and of sentence pairs in both directions.
     """
     counts: tuple[Counter[bytes], Counter[bytes]] = (Counter(), Counter())
     blocks: tuple[list[bytes], list[bytes]] = ([], [])
-    left_out = []
+    left_out: list[tuple[str, int, str, int]] = []
     for k, names in enumerate(texts):
         sides = [_numbered(name, of) for name, of in zip(names, counts, strict=True)]
         if len(sides[0]) != len(sides[1]):
@@ -48,16 +34,16 @@ def number_texts(texts: Sequence[tuple[str, str]], weights: Sequence[float], out
             raise DataError(names[0], None, f"{problem}; they must have the same number of lines")
         lengths = np.stack([side.lengths() for side in sides])
         full = lengths.min(0) > 0
-        left_out.append(EmptyPairs(*names, [(a, b) for a, b in lengths[:, ~full].T.tolist()]))
+        left_out += [(names[0], a, names[1], b) for a, b in lengths[:, ~full].T.tolist()]
         kept = [_kept(side, full) for side in sides]
         used = [weights[k] if k < len(weights) else 1.0] * int(full.sum())
         blocks[0].extend(format_snt(kept[0], kept[1], used))
         blocks[1].extend(format_snt(kept[1], kept[0], used))
-    for name, block in zip(out.snt, blocks, strict=True):
+    for name, block in zip(snt, blocks, strict=True):
         with files.writing(name) as file:
             for part in block:
                 file.write(part)
-    for name, of in zip(out.vcb, counts, strict=True):
+    for name, of in zip(vcb, counts, strict=True):
         with files.writing(name) as file:
             file.write(format_vcb(of.keys(), of.values()))
     return left_out

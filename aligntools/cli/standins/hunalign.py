@@ -8,11 +8,9 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-import click
-
 from aligntools import SentenceSettings, align_sentences
 from aligntools.cli.kinds import Named, placed
-from aligntools.cli.standins.arguments import UntouchedButDebug
+from aligntools.cli.standins.arguments import Wrong, program
 from aligntools.formats.links.ladder import SentenceGroup, read_ladder, rungs
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError, UsageProblem, harmless
@@ -40,7 +38,7 @@ _SKIPPED = -0.3
 
 
 def parse(args: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
-    """Read switches, ``-name=value`` and files, in any order. Raises ValueError for others."""
+    """Read switches, ``-name=value`` and files, in any order."""
     found: dict[str, Any] = dict.fromkeys(_SWITCHES, False) | dict.fromkeys(_NUMBERS) | dict.fromkeys(_NAMES)
     places = []
     for argument in args:
@@ -57,9 +55,9 @@ def parse(args: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
         elif name in _NAMES and text:
             found[name] = text
         else:
-            raise ValueError(f"unknown argument '{argument}'")
+            raise Wrong(f"unknown argument '{argument}'")
     if len(places) != (2 if found["batch"] else 3):
-        raise ValueError(f"{len(places)} files")
+        raise Wrong(f"{len(places)} files")
     return found, places
 
 
@@ -197,14 +195,10 @@ def _aligned(
     return f"{sum(one.score for one in segments) / max(1, len(segments)):g}", left, sizes
 
 
-@click.command("hunalign", cls=UntouchedButDebug, add_help_option=False)
+@program("hunalign", USAGE)
 def command(args: list[str]) -> int:
     """Align sentences as hunalign does."""
-    try:
-        o, places = parse(args)
-    except ValueError as error:
-        sys.stderr.write(harmless(f"{error}\n{USAGE}"))
-        return 1
+    o, places = parse(args)
     dictionary, *places = places
     listed = any(line.strip(SPACE) for line in _lines(dictionary))
     settings = SentenceSettings(encoder=False, moved=False, dictionary=(dictionary,) if listed else ())

@@ -4,10 +4,8 @@ import heapq
 import sys
 from collections.abc import Iterator, Sequence
 
-import click
-
 from aligntools.cli.kinds import Named, placed
-from aligntools.cli.standins.arguments import UntouchedButDebug
+from aligntools.cli.standins.arguments import Wrong, program
 from aligntools.formats.links.giza import giza_records
 from aligntools.formats.opening.files import writing
 from aligntools.ground.errors import DataError
@@ -42,12 +40,11 @@ def _pairs(path: str, place: int) -> Iterator[tuple[int, int, int, bytes]]:
         last = number
 
 
-@click.command("merge_alignment.py", cls=UntouchedButDebug, add_help_option=False)
+@program("merge_alignment.py")
 def command(args: list[str]) -> int:
     """Join the parts of MGIZA's alignments."""
     if not args:
-        sys.stderr.write("Provide me the file names (at least 2)\n")  # the original takes one, too
-        return 1
+        raise Wrong("Provide me the file names (at least 2)")  # the original takes one, too
     with placed([Named("", path) for path in args], [Named("", "-")]):
         count = merge_giza_parts(args, "-")
     sys.stderr.write(f"Combined {len(args)} files, totally {count} sents \n")

@@ -4,15 +4,13 @@
 of alignments: MGIZA writes one of each thread, and here there is one.
 """
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from aligntools.cli.kinds import Named, placed
-from aligntools.cli.standins.arguments import UntouchedButDebug
-from aligntools.ground.errors import harmless
+from aligntools.cli.standins.arguments import Wrong, program
 
 if TYPE_CHECKING:
     from aligntools.aligning.giza_training import Coded, TrainingFiles
@@ -113,11 +111,11 @@ def parse(args: Sequence[str]) -> dict[str, str]:
     while rest:
         argument = rest.pop(0)
         if not argument.startswith("-") or not rest:
-            raise ValueError(f"ERROR: parameter '{argument}' does not exist or has no value.")
+            raise Wrong(f"ERROR: parameter '{argument}' does not exist or has no value.")
         _set(found, argument.lstrip("-"), rest.pop(0))
     for name in _DEFAULTS:
         if not (found[name].isdecimal() and found[name].isascii() and len(found[name]) < 10):
-            raise ValueError(f"ERROR: -{name} takes a whole number, not '{found[name]}'.")
+            raise Wrong(f"ERROR: -{name} takes a whole number, not '{found[name]}'.")
     for name in _PROBABILITIES:
         try:
             fits = float(found.get(name) or -1) <= 1
@@ -125,13 +123,13 @@ def parse(args: Sequence[str]) -> dict[str, str]:
             fits = False
         if not fits:
             said = f"takes a probability, or a negative number for none, not '{found[name]}'"
-            raise ValueError(f"ERROR: -{name} {said}.")
+            raise Wrong(f"ERROR: -{name} {said}.")
     for name, said in _LACKING.items():
         if found.get(name, "") not in _NOTHING:
-            raise ValueError(f"ERROR: -{name} {found[name]}: {said}.")
+            raise Wrong(f"ERROR: -{name} {found[name]}: {said}.")
     missing = [f"-{name}" for name in ("s", "t", "c", "o") if not found.get(name)]
     if missing:
-        raise ValueError(f"ERROR: {' and '.join(missing)} must be given.")
+        raise Wrong(f"ERROR: {' and '.join(missing)} must be given.")
     if found["restart"] != "0":
         _check_restart(found)
     return found
@@ -145,12 +143,12 @@ def _check_restart(found: dict[str, str]) -> None:
             " ".join([f"-restart {level}", *(f"-{name} {n}" for name, n in its.items())])
             for level, (its, _) in _BY_TABLES.items()
         )
-        raise ValueError(f"ERROR: text is aligned by tables here ({known}); training does not go on from them.")
+        raise Wrong(f"ERROR: text is aligned by tables here ({known}); training does not go on from them.")
     missing = [f"-{name}" for name in tables if not found.get(name)]
     if not found.get("previousp0") and float(found.get("p0") or -1) < 0:
         missing.append("-p0 or -previousp0")
     if missing:
-        raise ValueError(f"ERROR: -restart {found['restart']} needs {' and '.join(missing)}.")
+        raise Wrong(f"ERROR: -restart {found['restart']} needs {' and '.join(missing)}.")
 
 
 def _set(found: dict[str, str], name: str, value: str) -> None:
@@ -158,18 +156,14 @@ def _set(found: dict[str, str], name: str, value: str) -> None:
     plain = "".join(c for c in name.lower() if c.isascii() and c.isalnum())
     known = [plain] if plain in NAMES else [option for option in NAMES if option.startswith(plain)]
     if len(known) != 1:
-        raise ValueError(f"ERROR: parameter '{name}' {'is ambiguous' if known and plain else 'does not exist'}.")
+        raise Wrong(f"ERROR: parameter '{name}' {'is ambiguous' if known and plain else 'does not exist'}.")
     found[_SAME.get(known[0], known[0])] = value
 
 
-@click.command("mgiza", cls=UntouchedButDebug, add_help_option=False)
+@program("mgiza", USAGE)
 def command(args: list[str]) -> int:
     """Align as MGIZA and GIZA++ do, in one direction."""
-    try:
-        o = parse(args)
-    except ValueError as error:
-        sys.stderr.write(harmless(f"{error}\n{USAGE}"))
-        return 1
+    o = parse(args)
     from aligntools.aligning.giza_training import Coded, align_coded, align_coded_by
     from aligntools.ground.parallel import available_cores
 

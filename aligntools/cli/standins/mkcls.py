@@ -1,13 +1,10 @@
 """Stands in for mkcls: its flags, its files; classes are clustered by `aligntools train-classes`."""
 
 import sys
-from dataclasses import dataclass
-
-import click
+from typing import Any
 
 from aligntools.cli.kinds import Named, placed
-from aligntools.cli.standins.arguments import UntouchedButDebug
-from aligntools.ground.errors import harmless
+from aligntools.cli.standins.arguments import Wrong, program
 
 USAGE = """mkcls - a program for making word classes: Usage:
  mkcls [-nnum] [-ptrain] [-Vfile] opt
@@ -24,60 +21,47 @@ _NUMBERS = {"n": ("runs", 1), "c": ("classes", 2), "m": ("min_count", 0), "r": (
 _IGNORED = "avwkMsN"
 
 
-@dataclass
-class Arguments:
-    """What the flags say."""
-
-    runs: int = 1
-    classes: int = 100
-    min_count: int = 0
-    seed: int = 1
-    corpus: str = "train"
-    output: str = ""
-
-
-def parse(args: list[str]) -> Arguments:
+def parse(args: list[str]) -> dict[str, Any]:
     """Read mkcls' arguments."""
-    found, rest = Arguments(), list(args)
+    found: dict[str, Any] = {"runs": 1, "classes": 100, "min_count": 0, "seed": 1, "corpus": "train", "output": ""}
+    rest = list(args)
     while rest and rest[0].startswith("-"):
         argument = rest.pop(0)
         flag, value = argument[1:2], argument[2:]
         if flag in _NUMBERS:
             name, least = _NUMBERS[flag]
             if not value.isdecimal() or not value.isascii() or not least <= int(value) < 2**31:
-                raise ValueError(f"{argument}: a whole number from {least} on is expected behind -{flag}")
-            setattr(found, name, int(value))
+                raise Wrong(f"{argument}: a whole number from {least} on is expected behind -{flag}")
+            found[name] = int(value)
         elif flag in ("p", "V"):
-            setattr(found, "corpus" if flag == "p" else "output", value or next(iter(rest), ""))
+            found["corpus" if flag == "p" else "output"] = value or next(iter(rest), "")
             del rest[: 0 if value else 1]
         elif flag == "e":  # a parameter of the search, and its value
             del rest[:1]
         elif not flag or flag not in _IGNORED:
-            raise ValueError(f"Fehlerhafte Option: {argument}")
+            raise Wrong(f"Fehlerhafte Option: {argument}")
     if rest not in ([], ["opt"]):
-        raise ValueError(f"{' '.join(rest)}: only 'opt' is done")
+        raise Wrong(f"{' '.join(rest)}: only 'opt' is done")
     return found
 
 
-@click.command("mkcls", cls=UntouchedButDebug, add_help_option=False)
+@program("mkcls", USAGE)
 def command(args: list[str]) -> int:
     """Cluster words as mkcls does."""
-    try:
-        o = parse(args)
-    except ValueError as error:
-        sys.stderr.write(harmless(f"{error}\n{USAGE}"))
-        return 1
-    outputs = [Named("-V", o.output), Named("-V", f"{o.output}.cats")] if o.output else []
-    with placed([Named("-p", o.corpus)], outputs):
+    o = parse(args)
+    outputs = [Named("-V", o["output"]), Named("-V", f"{o['output']}.cats")] if o["output"] else []
+    with placed([Named("-p", o["corpus"])], outputs):
         from aligntools import ClassSettings, train_classes
 
-        settings = ClassSettings(number=o.classes, restarts=o.runs, min_count=max(o.min_count, 1), seed=o.seed)
-        found = train_classes(o.corpus, settings.checked())
-        if o.output:
-            found.save(o.output)
-            found.save(f"{o.output}.cats", "cats")
+        settings = ClassSettings(
+            number=o["classes"], restarts=o["runs"], min_count=max(o["min_count"], 1), seed=o["seed"]
+        )
+        found = train_classes(o["corpus"], settings.checked())
+        if o["output"]:
+            found.save(o["output"])
+            found.save(f"{o['output']}.cats", "cats")
     sys.stdout.write(
-        f"\n***** {o.runs} runs. (algorithm:exchange)*****\n"
-        f";KategProblem:cats: {o.classes}   words: {len(found) + 1}\n\n     end-pp: MIN: {found.perplexity:g}\n"
+        f"\n***** {o['runs']} runs. (algorithm:exchange)*****\n"
+        f";KategProblem:cats: {o['classes']}   words: {len(found) + 1}\n\n     end-pp: MIN: {found.perplexity:g}\n"
     )
     return 0

@@ -2,10 +2,8 @@
 
 import sys
 
-import click
-
 from aligntools.cli.kinds import Named, placed
-from aligntools.cli.standins.arguments import UntouchedButDebug
+from aligntools.cli.standins.arguments import Wrong, program
 from aligntools.ground.errors import harmless
 
 USAGE = """plain2snt txt1 txt2 [txt3 txt4 -weight w -vcb1 output1.vcb -vcb2 output2.vcb -snt1 output1_output2.snt -snt2\
@@ -20,7 +18,7 @@ def _base(name: str) -> str:
     return name[name.rfind("/") + 1 :] or name
 
 
-@click.command("plain2snt", cls=UntouchedButDebug, add_help_option=False)
+@program("plain2snt")
 def command(args: list[str]) -> int:
     """Write a text's vocabularies and sentence pairs in numbers."""
     weights: list[float] = []
@@ -31,18 +29,18 @@ def command(args: list[str]) -> int:
         if argument in ("-weight", "-snt1", "-snt2", "-vcb1", "-vcb2"):
             value = next(rest, None)
             if value is None:
-                return _fail(f"{argument} takes a value\n{USAGE}")
+                raise Wrong(f"{argument} takes a value\n{USAGE.rstrip()}")
             if argument == "-weight":
                 try:
                     weights.append(float(value))
                 except ValueError:
-                    return _fail(f"-weight '{value}' is not a number\n")
+                    raise Wrong(f"-weight '{value}' is not a number") from None
             else:
                 names[argument] = value
         else:
             texts.append(argument)
     if len(texts) % 2 or not texts:
-        return _fail(USAGE)
+        raise Wrong(USAGE.rstrip())
     first, second = texts[:2]
     if any(first.endswith(end) and second.endswith(end) and min(len(first), len(second)) > 4 for end in _ENDS):
         first, second = first[:-4], second[:-4]
@@ -55,17 +53,11 @@ def command(args: list[str]) -> int:
         "-vcb2": f"{second}.vcb",
     } | names
     with placed([Named("", text) for text in texts], [Named(flag, path) for flag, path in made.items()]):
-        from aligntools.cli.standins.giza_numbers import GizaFiles, number_texts
+        from aligntools.cli.standins.giza_numbers import number_texts
 
-        out = GizaFiles((made["-vcb1"], made["-vcb2"]), (made["-snt1"], made["-snt2"]))
-        left_out = number_texts(list(zip(texts[::2], texts[1::2], strict=True)), weights, out)
-    for text in left_out:
-        for a, b in text.lengths:
-            about = f"(source: {text.source} {a} target: {text.target} {b})"
-            sys.stderr.write(harmless(f"WARNING: filtered out empty sentence {about}.\n"))
+        vcb, snt = ((made[f"-{kind}1"], made[f"-{kind}2"]) for kind in ("vcb", "snt"))
+        left_out = number_texts(list(zip(texts[::2], texts[1::2], strict=True)), weights, vcb, snt)
+    for source, a, target, b in left_out:
+        about = f"(source: {source} {a} target: {target} {b})"
+        sys.stderr.write(harmless(f"WARNING: filtered out empty sentence {about}.\n"))
     return 0
-
-
-def _fail(message: str) -> int:
-    sys.stderr.write(harmless(message))
-    return 1

@@ -5,13 +5,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any, Literal, TypeAlias
 
-import click
-
 from aligntools.cli.kinds import Named, placed
-from aligntools.cli.standins.arguments import UntouchedButDebug
+from aligntools.cli.standins.arguments import Wrong, program
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
-from aligntools.ground.errors import harmless
 
 # Both directions' links in symal's own file combined as symal does
 
@@ -103,28 +100,23 @@ def parse(args: Sequence[str]) -> dict[str, Any]:
             break
         name = _NAMES.get(name[1:], name[1:])
         if name not in found or (name in ("input", "output") and len(argument.partition("=")[0]) > 2):
-            raise ValueError(f'Invalid option "{argument}"')
+            raise Wrong(f'Invalid option "{argument}"')
         if name in ("input", "output"):
             found[name] = value
             continue
         known: Mapping[str, str | bool] = _ALIGNMENTS if name == "alignment" else _TRUTHS
         if value not in known:
-            raise ValueError(f'Invalid value "{value}" for parameter "{name}"; valid ones: {" ".join(known)}')
+            raise Wrong(f'Invalid value "{value}" for parameter "{name}"; valid ones: {" ".join(known)}')
         found[name] = known[value]
     return found
 
 
-@click.command("symal", cls=UntouchedButDebug, add_help_option=False)
+@program("symal", USAGE)
 def command(args: list[str]) -> int:
     """Symmetrize as symal does."""
-    try:
-        o = parse(args)
-    except ValueError as error:
-        sys.stderr.write(harmless(f"{error}\n{USAGE}"))
-        return 1
+    o = parse(args)
     if o["alignment"] is None:
-        sys.stderr.write(USAGE)
-        return 1
+        raise Wrong
     grows = o["alignment"] == "grow"
     about = f": diagonal ({o['diagonal']:d}) final ({o['final']:d})both-uncovered ({o['both']:d})" if grows else ""
     sys.stderr.write(f"symal: computing {o['alignment']} alignment{about}\n")

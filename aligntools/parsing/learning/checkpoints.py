@@ -34,7 +34,6 @@ class TrainingState:
 
     path: str
     fingerprint: str
-    every: int
     state: lbfgs.LbfgsState | None = None
     done: bool = False
 
@@ -58,8 +57,7 @@ class TrainingState:
 
     def _keep(self, state: lbfgs.LbfgsState) -> None:
         self.state = state
-        if state.steps % self.every == 0:
-            self._write(False)
+        self._write(False)
 
     def _write(self, done: bool) -> None:
         assert self.state is not None
@@ -74,8 +72,8 @@ class Checkpoint:
     Raises DataError when the folder cannot be made.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], every: int = 1) -> None:
-        self.folder, self.every = os.fspath(folder), every
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = os.fspath(folder)
         try:
             os.makedirs(folder, exist_ok=True)
         except OSError as error:
@@ -89,13 +87,13 @@ class Checkpoint:
         """
         path, kept = self.kept(name, own)
         if kept is None:
-            return TrainingState(path, own, self.every)
+            return TrainingState(path, own)
         header, arrays = kept
         try:
             state = lbfgs.LbfgsState.from_arrays(arrays)
         except (KeyError, ValueError, IndexError) as error:
             raise damaged(path, error) from None
-        return TrainingState(path, own, self.every, state, bool(header.get("done")))
+        return TrainingState(path, own, state, bool(header.get("done")))
 
     def kept(self, name: str, own: str) -> tuple[str, tuple[dict[str, Any], dict[str, np.ndarray]] | None]:
         """Return the path of a training's state, and its header and arrays if it is there; see `open`."""

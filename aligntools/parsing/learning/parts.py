@@ -136,7 +136,7 @@ def _add_up(
 
 
 class InParts:
-    """Keeps sentences in a folder and learns from them by an engine's jobs; what `training.InMemory` does otherwise.
+    """Keeps sentences in a folder and learns from them by an engine's jobs.
 
     store: An empty folder that all workers see.
     """

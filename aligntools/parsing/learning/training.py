@@ -8,7 +8,7 @@ sends the derivatives back through the features, a chunk of sentences at a time.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -156,21 +156,6 @@ def _chunks(loss: Loss) -> Iterator[Loss]:
         yield loss if end - begin == len(loss.sentences) else loss.part(begin, end)
 
 
-class InMemory:
-    """Learns from sentences in memory; `parts.InParts` does the same with files."""
-
-    def __init__(self, pool: Pool | None) -> None:
-        self.pool = pool
-
-    def fitted(self, templates: Sequence[str], sentences: EncodedSentences, bits: int) -> FeatureSpace:
-        """Return the feature space of sentences; see `FeatureSpace.fitted`."""
-        return FeatureSpace.fitted(templates, sentences, bits, pool=self.pool)
-
-    def objective(self, space: FeatureSpace, losses: Sequence[Any], l2: float) -> ParserObjective:
-        """Return losses, L2 and the features as a function of the weights."""
-        return ParserObjective(space, losses, l2, self.pool)
-
-
 @dataclass(frozen=True)
 class Fit:
     """What L-BFGS found.
@@ -194,7 +179,6 @@ def minimize(
     start: np.ndarray | lbfgs.LbfgsState | None = None,
     iterations: int = 100,
     tolerance: float = 1e-5,
-    memory: int = 10,
     progress: Callable[[int, float, np.ndarray], None] | None = None,
     checkpoint: Callable[[lbfgs.LbfgsState], None] | None = None,
 ) -> Fit:
@@ -204,7 +188,6 @@ def minimize(
         they are, and do not count. A state that ``checkpoint`` received continues to the same result as an
         uninterrupted training.
     tolerance: Ends when two steps in a row lower the objective by less than this share.
-    memory: Steps that the curvature is taken from; each needs 16 bytes a weight that is in use.
     progress: Called with the number of the step, the objective and the weights (to be copied if kept), after each step.
     checkpoint: Called with the state after each step; to be saved or copied at once.
     """
@@ -234,7 +217,7 @@ def minimize(
     if isinstance(start, lbfgs.LbfgsState):
         values.append(start.value)
     begin = start if isinstance(start, lbfgs.LbfgsState) else weights[active]
-    found = lbfgs.minimize(value, begin, iterations, tolerance, memory=memory, pool=objective.pool, progress=note)
+    found = lbfgs.minimize(value, begin, iterations, tolerance, pool=objective.pool, progress=note)
     weights[active] = found.state.x
     return Fit(weights, values, objective.evaluations, found.converged, found.message)
 

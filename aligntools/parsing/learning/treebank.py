@@ -8,7 +8,7 @@ import numpy as np
 
 from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.feature_space import Vocabularies, templates_of
+from aligntools.parsing.feature_space import FeatureSpace, Vocabularies, templates_of
 from aligntools.parsing.labels import Labeler
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint
@@ -156,9 +156,14 @@ def train(
     given = chosen(found.heads, offsets, keep)[0]
     vocabularies = Vocabularies.of(words, tags, settings.min_count, classes)
     sentences = vocabularies.sentences(words, tags, within)
-    place = parts or training.InMemory(pool)
-    space = place.fitted(templates_of(settings.features, classes), sentences, settings.bits)
-    objective = place.objective(space, [training.TreeLoss(sentences, given, settings.constraints)], settings.l2)
+    templates = templates_of(settings.features, classes)
+    losses = [training.TreeLoss(sentences, given, settings.constraints)]
+    if parts is None:
+        space = FeatureSpace.fitted(templates, sentences, settings.bits, pool=pool)
+        objective = training.ParserObjective(space, losses, settings.l2, pool)
+    else:
+        space = parts.fitted(templates, sentences, settings.bits)
+        objective = parts.objective(space, losses, settings.l2)
     minimize: training.Minimize = training.minimize
     if checkpoint is not None:
         own = fingerprint(settings.header(), sentences.offsets, sentences.layers, given)

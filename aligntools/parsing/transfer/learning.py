@@ -5,7 +5,8 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -17,16 +18,13 @@ from aligntools.parsing.labels import Edges, Labeler, Shares
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint
 from aligntools.parsing.learning.parts import InParts, KeptArray, KeptLoss, cuts_of, weights_of
-from aligntools.parsing.learning.training import runs_of_edges
+from aligntools.parsing.learning.training import ExpectedLoss, runs_of_edges
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import TransferSettings, TreeConstraints
 from aligntools.parsing.text import TaggedText
 from aligntools.parsing.transfer import projection
 from aligntools.store.stores import Kept, Store, read_object, write_object
 from aligntools.words.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from aligntools.parsing.learning.training import ExpectedLoss
 
 
 @dataclass(frozen=True)
@@ -106,11 +104,9 @@ def expected_loss(
     place.run("transferring", expect, list(zip(names, losses, strict=True)))
     store.remove(kept.name, *names)
     edges = pairs.own.edges
-    return KeptLoss(losses, edges), KeptArray(store, losses, _expected_of, (int(edges[-1]),), np.dtype(np.float64))
-
-
-def _expected_of(loss: "ExpectedLoss") -> np.ndarray:
-    return loss.expected
+    return KeptLoss(losses, edges), KeptArray(
+        store, losses, attrgetter("expected"), (int(edges[-1]),), np.dtype(np.float64)
+    )
 
 
 def _support(
@@ -129,26 +125,25 @@ def _support(
     write_object(store, names[1], heads)
 
 
-class SupportedTrees:
-    """Chooses the trees of the target side again and again, for other weights.
+def supported_trees(
+    place: InParts, pairs: TransferPairs, heads: np.ndarray, settings: TransferSettings
+) -> Callable[[FeatureSpace, np.ndarray], np.ndarray]:
+    """Return what chooses the target side's trees, int32 [target words], by weights, again and again.
 
     heads (int32 [source words]): Trees of the source side.
     """
+    s, store, names = settings, place.store, keep_pairs(place, pairs, heads)
 
-    def __init__(self, place: InParts, pairs: TransferPairs, heads: np.ndarray, settings: TransferSettings) -> None:
-        self._place, self._settings = place, settings
-        self._names = keep_pairs(place, pairs, heads)
-
-    def chosen(self, space: FeatureSpace, weights: np.ndarray) -> np.ndarray:
-        """Return the trees' heads, int32 [target words]."""
-        s, store = self._settings, self._place.store
-        (name,), found = self._place.new_names("chooser", 1), self._place.new_names("heads", len(self._names))
+    def chosen(space: FeatureSpace, weights: np.ndarray) -> np.ndarray:
+        (name,), found = place.new_names("chooser", 1), place.new_names("heads", len(names))
         write_object(store, name, weights)
         support = functools.partial(_support, store, space, name, s.reward, s.constraints)
-        self._place.run("trees", support, list(zip(self._names, found, strict=True)))
+        place.run("trees", support, list(zip(names, found, strict=True)))
         heads = np.concatenate([read_object(store, one) for one in found])
         store.remove(name, *found)
         return heads
+
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -228,18 +223,13 @@ def _within(text: TaggedText, settings: TransferSettings) -> np.ndarray:
     return (lengths >= settings.min_length) & (lengths <= settings.max_length)
 
 
-def _coverage(side: "TransferSource") -> np.ndarray:
-    sums, offsets = np.concatenate([[0], np.cumsum(side.aligned() >= 0)]), side.target.offsets
-    found: np.ndarray = np.diff(sums[offsets]) / np.maximum(np.diff(offsets), 1)
-    return found
-
-
 def _usable(side: "TransferSource", settings: TransferSettings, skipped: dict[str, int]) -> "TransferSource":
     """Return the pairs of a side that are trained on, and count the others."""
     keep = _within(side.source, settings) & _within(side.target, settings)
     if not keep.all():
         skipped[LENGTH] = skipped.get(LENGTH, 0) + int(np.sum(~keep))
-    enough = _coverage(side) >= settings.min_aligned
+    aligned, offsets = np.concatenate([[0], np.cumsum(side.aligned() >= 0)]), side.target.offsets
+    enough = np.diff(aligned[offsets]) / np.maximum(np.diff(offsets), 1) >= settings.min_aligned
     if np.any(keep & ~enough):
         skipped[ALIGNED] = skipped.get(ALIGNED, 0) + int(np.sum(keep & ~enough))
     keep &= enough
@@ -310,7 +300,7 @@ class _Work:
         unlabeled: TaggedText | None,
         parts: InParts | None,
     ) -> None:
-        self.parts, self.place = parts, parts or training.InMemory(pool)
+        self.parts = parts
         self.parsers, self.settings, self.pool = [(side.parser, side.direct) for side in sides], settings, pool
         self.progress, self.checkpoint = progress, checkpoint
         self.fits: list[training.Fit] = []
@@ -324,7 +314,8 @@ class _Work:
         self.unlabeled_text = unlabeled
         see = self.vocabularies.sentences
         self.unlabeled = None if unlabeled is None else see(unlabeled.words, unlabeled.tags, unlabeled.offsets)
-        self.space = self.place.fitted(templates_of(settings.features), self.sentences, settings.bits)
+        how = templates_of(settings.features), self.sentences, settings.bits
+        self.space = FeatureSpace.fitted(*how, pool=pool) if parts is None else parts.fitted(*how)
         ends = np.cumsum([0, *(len(side.target) for side in sides)]).tolist()
         own = [self.sentences.part(begin, end) for begin, end in itertools.pairwise(ends)]
         self.pairs = [_encoded(side, text) for side, text in zip(sides, own, strict=True)]
@@ -334,7 +325,10 @@ class _Work:
     ) -> np.ndarray:
         """Minimize losses; ``data`` are arrays that tell this training from another one."""
         s = self.settings
-        objective = self.place.objective(self.space, losses, s.l2)
+        if self.parts is None:
+            objective = training.ParserObjective(self.space, losses, s.l2, self.pool)
+        else:
+            objective = self.parts.objective(self.space, losses, s.l2)
         minimize: training.Minimize = training.minimize
         if self.checkpoint is not None:
             own = fingerprint(s.header(), self.sentences.layers, self.sentences.offsets, *data)
@@ -434,7 +428,7 @@ class _Work:
         """Return what finds the trees that weights and source trees support."""
         s = self.settings
         if self.parts is not None:
-            return partial(SupportedTrees(self.parts, pairs, theirs, s).chosen, self.space)
+            return partial(supported_trees(self.parts, pairs, theirs, s), self.space)
         agreement = s.reward * projection.agreement(theirs, pairs.source, pairs.own, pairs.aligned, self.pool)
         return lambda weights: projection.supported_trees(
             self.space, weights, pairs.own, agreement, s.constraints, self.pool

@@ -9,7 +9,7 @@ on these paths, and from them the estimates that counted tags would give. Substa
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,17 +18,12 @@ from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.formats.inputs.annotation import PathLike, encoded
 from aligntools.formats.text.bitext import name_of
 from aligntools.ground.errors import DataError
+from aligntools.ground.parallel import Pool
 from aligntools.tagging.decoding import TagCandidates
+from aligntools.tagging.settings import TaggerSettings
 from aligntools.tagging.supervised import substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus
-from aligntools.tagging.unknown_words import UnknownWords
-
-if TYPE_CHECKING:
-    from aligntools.ground.parallel import Pool
-    from aligntools.tagging.settings import TaggerSettings
-    from aligntools.tagging.supervised.substates import Substates
-    from aligntools.tagging.unknown_words import FormClasses
-
+from aligntools.tagging.unknown_words import FormClasses, UnknownWords
 
 #: Iterations of EM with one state a tag. More raise the likelihood, and tags that projection seldom reaches take over
 #: words that it never reaches: of 1, 3, 10 and 60, 1 and 3 had the highest accuracy on French and German.
@@ -116,7 +111,7 @@ def tag_shares(text: TaggedCorpus, letters: np.ndarray, strength: float) -> np.n
     return found
 
 
-def known_counts(text: TaggedCorpus) -> "Substates":
+def known_counts(text: TaggedCorpus) -> substates.Substates:
     """Return what is known before anything is expected: Substates of one state a tag.
 
     Words count with tokens that may not have every tag, by equal shares; transitions, starts and stops where all tags
@@ -165,9 +160,9 @@ def complete(
     return Completed(seen, states, unknown, letters, smoothing.words)
 
 
-def _of_pairs(unknown: UnknownWords, text: TaggedCorpus, batch: int = 5000) -> np.ndarray:
+def _of_pairs(unknown: UnknownWords, text: TaggedCorpus) -> np.ndarray:
     """Return ``p(tag | form)`` of each pair, some words at a time."""
-    found = np.empty(len(text.pair_word))
+    found, batch = np.empty(len(text.pair_word)), 5000
     for begin in range(0, len(text.words), batch):
         pairs = slice(*np.searchsorted(text.pair_word, [begin, begin + batch]))
         shares = unknown.probabilities(text.words[begin : begin + batch])

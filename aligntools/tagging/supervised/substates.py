@@ -6,17 +6,15 @@ Every tag is split in two and trained, and the splits that gain least are undone
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from aligntools.ground.parallel import Pool
+from aligntools.tagging.settings import TaggerSettings, TagSmoothing
+from aligntools.tagging.supervised.corpus import TaggedCorpus
 from aligntools.tagging.supervised.kernels_substates import collect_pairs_block, observed_block
-
-if TYPE_CHECKING:
-    from aligntools.ground.parallel import Pool
-    from aligntools.tagging.settings import TaggerSettings, TagSmoothing
-    from aligntools.tagging.supervised.corpus import TaggedCorpus
-    from aligntools.tagging.unknown_words import FormClasses
+from aligntools.tagging.unknown_words import FormClasses
 
 #: States of a model at most.
 STATES = 1000

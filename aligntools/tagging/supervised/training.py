@@ -10,7 +10,7 @@ from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.decoding import CandidateChain, TagCandidates
-from aligntools.tagging.settings import TaggerSettings
+from aligntools.tagging.settings import TaggerSettings, TagSmoothing
 from aligntools.tagging.supervised import substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus
 from aligntools.tagging.supervised.partial import Observation, complete
@@ -18,7 +18,6 @@ from aligntools.tagging.tagger import THRESHOLD, TaggerMember, TaggerModel, emis
 from aligntools.tagging.unknown_words import FormClasses, UnknownWords
 
 if TYPE_CHECKING:
-    from aligntools.tagging.settings import TagSmoothing
     from aligntools.tagging.supervised.substates import Substates
 
 #: Words whose tags are worked out at a time.
