@@ -8,7 +8,6 @@ import click
 from aligntools import LinkReading, ParserReading, Run, TransferSettings
 from aligntools.cli import declarations, engine_options, options, training
 from aligntools.cli.flags import on_command_line, renamed
-from aligntools.ground.errors import UsageProblem
 
 
 @click.command(
@@ -88,8 +87,6 @@ def command(**o: Any) -> None:
     from aligntools.parsing.parser_transfer import transfer_parser
 
     texts, quiet = {"source": o["sources"], "target": o["targets"], "alignments": o["alignments"]}, o["quiet"]
-    if [*(path for own in texts.values() for path in own), o["unlabeled"]].count("-") > 1:
-        raise UsageProblem("only one of the files can be standard input ('-')")
     several = len(o["source_models"]) > 1 or any(len(own) > 1 for own in texts.values())
     given: dict[str, Any] = {name: ([*own] if several else own[0]) if own else None for name, own in texts.items()}
     with training.reporting(o, training.lbfgs_step) as steps:

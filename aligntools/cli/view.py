@@ -60,10 +60,6 @@ def _of_sentences(given: dict[str, Any], number: int | None, title: str | None) 
     """Return the view of two documents in groups of sentences."""
     from aligntools.viewing.sentences import view_sentences
 
-    if given["files"]:
-        raise UsageProblem(f"'{given['files'][0]}': --ladder is looked at with -s and -t alone")
-    if not (given["source"] and given["target"]):
-        raise UsageProblem("give both documents with --ladder, -s and -t")
     return view_sentences(given["source"], given["target"], given["ladder"], title), number
 
 
@@ -71,8 +67,6 @@ def _of_model(given: dict[str, Any], number: int | None, title: str | None) -> "
     """Return the view of a model."""
     from aligntools.models import view_model
 
-    if given["files"]:
-        raise UsageProblem(f"'{given['files'][0]}': --model is looked at alone")
     settings = declarations.settings(ModelViewing, given)
     return view_model(given["model"], settings, title=title, verify=given["verify"]), number
 
@@ -89,8 +83,6 @@ def _of_derivations(given: dict[str, Any], number: int | None, title: str | None
     """Return the view of derivations of translations."""
     from aligntools.viewing.annotation import view_derivations
 
-    if given["files"]:
-        raise UsageProblem(f"'{given['files'][0]}': --derivations is looked at alone, or with --reference")
     return view_derivations(given["derivations"], given["reference"], title=title), number
 
 
@@ -217,8 +209,12 @@ KINDS = {
     "Sentences of two documents",
     options.file(
         "--ladder",
+        excludes=("files",),
+        said="'{files[0]}': --ladder is looked at with -s and -t alone",
         help="Groups of the lines of -s and -t, as align-sentences --ladder writes them, or in its other forms.",
     ),
+    needs=("source", "target"),
+    said="give both documents with --ladder, -s and -t",
 )
 @options.group(
     "Trees and tags",
@@ -234,12 +230,23 @@ KINDS = {
 )
 @options.group(
     "Translations",
-    options.file("--derivations", help="What translate --derivations wrote."),
+    options.file(
+        "--derivations",
+        excludes=("files",),
+        said="'{files[0]}': --derivations is looked at alone, or with --reference",
+        help="What translate --derivations wrote.",
+    ),
     options.file("--reference", help="A translation of each sentence, to compare with."),
 )
 @options.group(
     "Models",
-    options.file("-m", "--model", help="A model of any kind, or weights; the file says which."),
+    options.file(
+        "-m",
+        "--model",
+        excludes=("files",),
+        said="'{files[0]}': --model is looked at alone",
+        help="A model of any kind, or weights; the file says which.",
+    ),
     declarations.option(ModelViewing, "words"),
     declarations.option(ModelViewing, "best"),
     options.verify,

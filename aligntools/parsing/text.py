@@ -53,20 +53,7 @@ def chosen(values: Any, offsets: np.ndarray, keep: np.ndarray) -> tuple[Any, np.
 
 
 #: The twelve; ``.`` is punctuation.
-UNIVERSAL = (
-    b"NOUN",
-    b"VERB",
-    b"ADJ",
-    b"ADV",
-    b"PRON",
-    b"DET",
-    b"ADP",
-    b"NUM",
-    b"CONJ",
-    b"PRT",
-    b".",
-    b"X",
-)
+UNIVERSAL = tuple(b"NOUN VERB ADJ ADV PRON DET ADP NUM CONJ PRT . X".split())
 
 #: Universal Dependencies' UPOS.
 UPOS = {

@@ -41,29 +41,14 @@ _NAMES = """
 NAMES = frozenset(_NAMES.split())
 #: Other names of options.
 _SAME = {
-    "sourcevocabularyfile": "s",
-    "targetvocabularyfile": "t",
-    "corpusfile": "c",
-    "outputfileprefix": "o",
-    "model1iterations": "m1",
-    "model2iterations": "m2",
-    "model3iterations": "m3",
-    "model4iterations": "m4",
-    "noiterationsmodel1": "m1",
-    "noiterationsmodel2": "m2",
-    "noiterationsmodel3": "m3",
-    "noiterationsmodel4": "m4",
-    "hmmiterations": "mh",
-    "numberofiterationsforhmmalignmentmodel": "mh",
-    "model5iterations": "m5",
-    "noiterationsmodel5": "m5",
-    "model6iterations": "m6",
-    "noiterationsmodel6": "m6",
-    "dictionary": "d",
-    "testcorpusfile": "tc",
-    "model1dumpfrequency": "t1",
-    "model2dumpfrequency": "t2",
-    "hmmdumpfrequency": "th",
+    other: name
+    for name, others in {
+        **{"s": "sourcevocabularyfile", "t": "targetvocabularyfile", "c": "corpusfile", "o": "outputfileprefix"},
+        **{f"m{n}": f"model{n}iterations noiterationsmodel{n}" for n in range(1, 7)},
+        **{"mh": "hmmiterations numberofiterationsforhmmalignmentmodel", "d": "dictionary", "tc": "testcorpusfile"},
+        **{"t1": "model1dumpfrequency", "t2": "model2dumpfrequency", "th": "hmmdumpfrequency"},
+    }.items()
+    for other in others.split()
 }
 #: Models by the option of their iterations, the last first.
 _MODELS = {"m4": "ibm4", "m3": "ibm3", "mh": "hmm", "m2": "ibm2"}

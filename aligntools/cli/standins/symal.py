@@ -69,31 +69,17 @@ Input file or std must be in .bal format (see script giza2bal.pl).
 
 _NAMES = {"a": "alignment", "d": "diagonal", "f": "final", "b": "both", "i": "input", "o": "output", "v": "verbose"}
 _ALIGNMENTS = {
-    "union": "union",
-    "u": "union",
-    "intersect": "intersect",
-    "i": "intersect",
-    "grow": "grow",
-    "g": "grow",
-    "srctotgt": "source-to-target",
-    "s2t": "source-to-target",
-    "tgttosrc": "target-to-source",
-    "t2s": "target-to-source",
+    **{"union": "union", "u": "union", "intersect": "intersect", "i": "intersect", "grow": "grow", "g": "grow"},
+    **dict.fromkeys(("srctotgt", "s2t"), "source-to-target"),
+    **dict.fromkeys(("tgttosrc", "t2s"), "target-to-source"),
 }
 _TRUTHS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
 
 
 def parse(args: Sequence[str]) -> dict[str, Any]:
     """Read ``-name=value`` arguments; what comes after the first of another form is not looked at, as in symal."""
-    found: dict[str, Any] = {
-        "alignment": None,
-        "diagonal": False,
-        "final": False,
-        "both": False,
-        "verbose": False,
-        "input": "-",
-        "output": "-",
-    }
+    found: dict[str, Any] = {"alignment": None, "input": "-", "output": "-"}
+    found |= dict.fromkeys(("diagonal", "final", "both", "verbose"), False)
     for argument in args:
         name, equals, value = argument.partition("=")
         if not equals or not name.startswith("-"):
