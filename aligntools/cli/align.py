@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from aligntools import AlignerSettings, PartSettings, PriorWeights
+from aligntools import AlignerSettings, PartSettings, PriorWeights, Run
 from aligntools.aligning.models import registry
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import declarations, engine_options, options
+from aligntools.cli import declarations, options
 from aligntools.cli.reporter import reporting
 from aligntools.cli.service_options import ending
 from aligntools.ground.errors import UsageProblem
@@ -51,7 +51,8 @@ _classes = options.group(
 )
 _parts = options.group(
     "Text of any size, in parts",
-    engine_options.option(
+    declarations.option(
+        Run,
         "tmpdir",
         help="Work from disk, in parts that are kept here (a cluster's workers have to see"
         " it).  [default: the system's]",
@@ -61,8 +62,8 @@ _parts = options.group(
         metavar="DIR",
         help="Keep the parts here; the same command continues from where a run stopped.",
     ),
-    engine_options.option("workers"),
-    engine_options.option("cluster"),
+    declarations.option(Run, "workers"),
+    declarations.option(Run, "cluster"),
     declarations.group(PartSettings),
     click.option("--plan", is_flag=True, help="Say what the work would take, and do nothing."),
 )

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from aligntools import SentenceSettings
-from aligntools.cli import declarations, engine_options, kinds, options
+from aligntools.cli import declarations, kinds, options
 from aligntools.cli.reporter import reporting
 from aligntools.ground.run import Run
 
@@ -92,7 +92,7 @@ _OF_ONE = (
     options.written("--target-sentences", help="Write all target sentences to this file."),
 )
 @declarations.group(SentenceSettings)
-@engine_options.group
+@options.engines
 @options.group("Resources and messages", options.threads, options.verbosity)
 def command(**o: Any) -> None:
     """Find the sentences of a document and its translation that belong together.

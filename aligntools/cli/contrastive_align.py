@@ -6,7 +6,7 @@ import click
 
 from aligntools import AlignerSettings, ContrastiveSettings, Decisions, Reading
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import declarations, engine_options, options, training
+from aligntools.cli import declarations, options, training
 from aligntools.cli.reporter import reporting
 from aligntools.cli.service_options import ending
 
@@ -93,7 +93,7 @@ _limits = options.group(
         "--unbuffered",
         is_flag=True,
         needs=("model|forward_table", "weights"),
-        excludes=engine_options.NAMES,
+        excludes=options.ENGINES,
         help="With -m and -w: write each line as soon as its pair is read.",
     ),
     options.threads,
@@ -116,7 +116,7 @@ _limits = options.group(
 @_learning
 @_search
 @aligning.evidence
-@engine_options.group
+@options.engines
 @_limits
 def command(**o: Any) -> None:
     """Align a parallel corpus by a log-linear model with features of the whole alignment.

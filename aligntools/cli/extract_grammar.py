@@ -8,7 +8,7 @@ import click
 
 from aligntools import ExtractionSettings, LinkReading, PairReading, Run
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import declarations, engine_options, options, reporter
+from aligntools.cli import declarations, options, reporter
 
 
 @click.command(
@@ -38,7 +38,7 @@ from aligntools.cli import declarations, engine_options, options, reporter
     declarations.option(LinkReading, "index_base"),
 )
 @declarations.group(ExtractionSettings)
-@engine_options.group
+@options.engines
 @options.group("Resources", options.table_memory, options.threads, options.verbosity)
 def command(**o: Any) -> None:
     """Extract a hierarchical grammar (Hiero; Chiang 2007) from aligned text.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aligntools import DecoderSettings, ImputationSettings, Run, Splitting, TuningSettings
-from aligntools.cli import declarations, engine_options, options, reporter
+from aligntools.cli import declarations, options, reporter
 from aligntools.cli.flags import renamed
 from aligntools.ground.declarations import range_of
 
@@ -69,7 +69,7 @@ _OLD = {"-w": "-o", "--weights": "--output"} | renamed(ImputationSettings, Tunin
 )
 @declarations.group(TuningSettings, without=["bigrams", "seed"])
 @declarations.group(DecoderSettings)
-@engine_options.group
+@options.engines
 @options.group(
     "Resources",
     click.option(

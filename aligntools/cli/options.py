@@ -285,6 +285,10 @@ def _with_range(names: str, help: str, allowed: ranges.Range) -> tuple[str, str]
     return names, f"{help}  [{allowed.short}]"
 
 
+#: Where the work is done, of commands that can do it in several processes or on a cluster: align and other long ones.
+ENGINES = ("workers", "cluster", "tmpdir")
+#: Their options.
+engines = declarations.group(Run, *ENGINES)
 #: ``--threads N``, passed as ``threads`` (int).
 threads = declarations.option(Run, "threads", default=available_cores, show_default="all cores")
 

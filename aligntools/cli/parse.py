@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from aligntools import GrammarDecisions, ParserDecisions, ParserReading, TreeLists
-from aligntools.cli import declarations, engine_options, options, reporter, service_options
+from aligntools.cli import declarations, options, reporter, service_options
 from aligntools.cli.flags import renamed
 from aligntools.ground.errors import UsageProblem
 
@@ -54,7 +54,7 @@ _CONSTITUENTS = {"decode", "pruning", "keep_tags", *TreeLists.names()}
 )
 @declarations.group(GrammarDecisions, without=("max_length",))
 @declarations.group(TreeLists, without=("seed",))
-@engine_options.group
+@options.engines
 @options.group(
     "Resources and messages", options.verify, declarations.option(TreeLists, "seed"), options.threads, options.verbosity
 )

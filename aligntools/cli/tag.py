@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from aligntools import TagDecisions, TagLists, TagReading, TagWriting
-from aligntools.cli import declarations, engine_options, kinds, options, reporter, service_options
+from aligntools.cli import declarations, kinds, options, reporter, service_options
 from aligntools.cli.flags import renamed
 from aligntools.formats.inputs.sentences import RawReading
 
@@ -69,7 +69,7 @@ class _Tag(options.Command):
         " tag:probability between tabs, and a blank line after each sentence.",
     ),
 )
-@engine_options.group
+@options.engines
 @options.group(
     "Resources and messages", options.verify, declarations.option(TagLists, "seed"), options.threads, options.verbosity
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from aligntools import LanguageModelSettings, Run
-from aligntools.cli import declarations, engine_options, options, reporter
+from aligntools.cli import declarations, options, reporter
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 )
 @declarations.group(LanguageModelSettings, without=["order"])
 @options.group("Training", options.split)
-@engine_options.group
+@options.engines
 @options.group("Resources", options.table_memory, options.threads, options.verbosity)
 def command(*, texts: tuple[str, ...], format: Literal["arpa", "binary"], **o: Any) -> None:
     """Estimate a language model from texts, one sentence per line; '-' is standard input. Blank lines do not count.

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from aligntools import InducedParserSettings, ParserReading, ParserSettings, Run
-from aligntools.cli import declarations, engine_options, options, training
+from aligntools.cli import declarations, options, training
 from aligntools.cli.flags import renamed
 from aligntools.cli.option_groups import FC
 
@@ -20,7 +20,7 @@ USES = {
         *_TAGS,
         "classes",
         "checkpoint",
-        *engine_options.NAMES,
+        *options.ENGINES,
     },
     "--unsupervised": {"unsupervised", *InducedParserSettings.names(), *_TAGS, "separator", "checkpoint"},
 }
@@ -77,7 +77,7 @@ def _length(name: str) -> Callable[[FC], FC]:
     ),
     declarations.group(ParserReading, "separator", title="Without trees (--unsupervised)"),
 )
-@engine_options.group
+@options.engines
 @options.group("Resources and messages", training.log_json, options.threads, options.verbosity)
 def command(**o: Any) -> None:
     """Train a dependency parser from a treebank, or from tags alone (--unsupervised).

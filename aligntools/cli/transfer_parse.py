@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from aligntools import LinkReading, ParserReading, Run, TransferSettings
-from aligntools.cli import declarations, engine_options, options, training
+from aligntools.cli import declarations, options, training
 from aligntools.cli.flags import on_command_line, renamed
 
 
@@ -63,7 +63,7 @@ from aligntools.cli.flags import on_command_line, renamed
 )
 @declarations.group(TransferSettings, "features", "projective", "single_root", "min_count", "bits")
 @options.group("Training", declarations.group(TransferSettings, "l2", "iterations", "tolerance"), training.checkpoint)
-@engine_options.group
+@options.engines
 @options.group("Resources and messages", training.log_json, options.verify, options.threads, options.verbosity)
 def command(**o: Any) -> None:
     """Train a parser for a language without a treebank, through parallel text with tags and word alignments.

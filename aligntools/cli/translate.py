@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from aligntools import DecoderSettings, LatticeSettings, TranslationLists
-from aligntools.cli import declarations, engine_options, kinds, options, reporter, service_options
+from aligntools.cli import declarations, kinds, options, reporter, service_options
 from aligntools.cli.flags import renamed
 from aligntools.ground.declarations import range_of
 
@@ -60,7 +60,7 @@ from aligntools.ground.declarations import range_of
     options.file("--tags", help="Tagged target text, for weights with bigrams over tags."),
     declarations.group(DecoderSettings),
 )
-@engine_options.group
+@options.engines
 @options.group(
     "Resources", options.verify, declarations.option(TranslationLists, "seed"), options.threads, options.verbosity
 )

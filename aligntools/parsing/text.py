@@ -53,7 +53,7 @@ def chosen(values: Any, offsets: np.ndarray, keep: np.ndarray) -> tuple[Any, np.
 
 
 #: The twelve; ``.`` is punctuation.
-UNIVERSAL = tuple(b"NOUN VERB ADJ ADV PRON DET ADP NUM CONJ PRT . X".split())
+UNIVERSAL = tuple(b"NOUN VERB ADJ ADV PRON DET ADP NUM CONJ PRT . X".split(b" "))
 
 #: Universal Dependencies' UPOS.
 UPOS = {

@@ -48,7 +48,7 @@ _SAME = {
         **{"mh": "hmmiterations numberofiterationsforhmmalignmentmodel", "d": "dictionary", "tc": "testcorpusfile"},
         **{"t1": "model1dumpfrequency", "t2": "model2dumpfrequency", "th": "hmmdumpfrequency"},
     }.items()
-    for other in others.split()
+    for other in others.split(" ")
 }
 #: Models by the option of their iterations, the last first.
 _MODELS = {"m4": "ibm4", "m3": "ibm3", "mh": "hmm", "m2": "ibm2"}
