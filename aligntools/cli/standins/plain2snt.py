@@ -29,7 +29,7 @@ def command(args: list[str]) -> int:
         if argument in ("-weight", "-snt1", "-snt2", "-vcb1", "-vcb2"):
             value = next(rest, None)
             if value is None:
-                raise Wrong(f"{argument} takes a value\n{USAGE.rstrip()}")
+                raise Wrong(f"{argument} takes a value\n{USAGE}".rstrip("\n"))
             if argument == "-weight":
                 try:
                     weights.append(float(value))
@@ -40,7 +40,7 @@ def command(args: list[str]) -> int:
         else:
             texts.append(argument)
     if len(texts) % 2 or not texts:
-        raise Wrong(USAGE.rstrip())
+        raise Wrong(USAGE.rstrip("\n"))
     first, second = texts[:2]
     if any(first.endswith(end) and second.endswith(end) and min(len(first), len(second)) > 4 for end in _ENDS):
         first, second = first[:-4], second[:-4]
