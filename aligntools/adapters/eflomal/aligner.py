@@ -3,17 +3,24 @@
 import contextlib
 import logging
 from collections.abc import Iterable, Iterator
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from aligntools.adapters.eflomal.priors import read_priors, to_eflomal_priors_file
 from aligntools.adapters.eflomal.runner import EflomalOutputs, check_models, run
-from aligntools.adapters.eflomal.text import MAX_LENGTH, cutter, lines_of, to_eflomal_text_file
+from aligntools.adapters.eflomal.text import (
+    MAX_LENGTH,
+    cutter,
+    lines_of,
+    read_numbered_bitext,
+    read_numbered_priors,
+    to_eflomal_text_file,
+)
+from aligntools.formats.links.priors import read_priors as read_prior_lines
+from aligntools.formats.opening import files as named_files
+from aligntools.formats.text.bitext import TextLines, read_side
+from aligntools.formats.text.corpus import Bitext, paired
 from aligntools.ground.errors import DataError, UsageProblem
-
-if TYPE_CHECKING:
-    from aligntools.formats.links.priors import Priors
-    from aligntools.formats.text.corpus import Bitext
-    from aligntools.ground.progress import Progress
+from aligntools.ground.progress import Progress
 
 _log = logging.getLogger("aligntools")
 
@@ -136,26 +143,20 @@ def align_lines(
     outputs: EflomalOutputs,
     priors: Iterable[str] | None = None,
     quiet: bool = True,
-    progress: "Progress" = None,
+    progress: Progress = None,
     names: tuple[str, str, str] = ("<source>", "<target>", "<priors>"),
 ) -> None:
     """Do what `Aligner.align` does; errors are those of this project, and call the texts by these names."""
-    check_models(aligner.model, aligner.score_model)
-    cuts = (
-        (aligner.source_prefix_len, aligner.source_suffix_len),
-        (aligner.target_prefix_len, aligner.target_suffix_len),
-    )
+    own, cuts = aligner, [(aligner.source_prefix_len, aligner.source_suffix_len)]
+    cuts.append((aligner.target_prefix_len, aligner.target_suffix_len))
+    check_models(own.model, own.score_model)
     bitext = _bitext(lines_of(source, False, *cuts[0]), lines_of(target, False, *cuts[1]), names[:2])
-    run(
-        bitext,
-        outputs,
-        model=aligner.model,
-        score_model=aligner.score_model,
-        null_prior=aligner.null_prior,
-        priors=None if priors is None else _priors(priors, cuts, names[2]),
-        quiet=quiet,
-        progress=progress,
-    )
+    known = None
+    if priors is not None:  # words are cut as the text's are
+        cut = {"s": cutter(*cuts[0]), "t": cutter(*cuts[1])}
+        known = read_prior_lines(TextLines(_cut_priors(priors, cut) if any(cut.values()) else priors, names[2]))
+    how: Any = {"priors": known, "quiet": quiet, "progress": progress}
+    run(bitext, outputs, model=own.model, score_model=own.score_model, null_prior=own.null_prior, **how)
 
 
 def align(
@@ -208,24 +209,14 @@ def align_numbered(
     score_model: int = 0,
     null_prior: float = 0.2,
     quiet: bool = True,
-    progress: "Progress" = None,
+    progress: Progress = None,
 ) -> None:
     """Do what `align` does; errors are those of this project."""
-    from aligntools.adapters.eflomal.text import read_numbered_bitext, read_numbered_priors
-
     check_models(model, score_model)
     bitext, spelled = read_numbered_bitext(source, target)
-    run(
-        bitext,
-        outputs,
-        model=model,
-        score_model=score_model,
-        null_prior=null_prior,
-        priors=None if priors is None else read_numbered_priors(priors, bitext),
-        quiet=quiet,
-        spelled=spelled,
-        progress=progress,
-    )
+    known = None if priors is None else read_numbered_priors(priors, bitext)
+    how: Any = {"priors": known, "quiet": quiet, "spelled": spelled, "progress": progress}
+    run(bitext, outputs, model=model, score_model=score_model, null_prior=null_prior, **how)
 
 
 @contextlib.contextmanager
@@ -239,7 +230,6 @@ def _as_value_errors() -> Iterator[None]:
 
 def _keep_apart(read: dict[str, Any], outputs: EflomalOutputs) -> None:
     """Refuse outputs that are files which are read: they are written in place."""
-    from aligntools.formats.opening import files as named_files
 
     def named(files: dict[str, Any]) -> list[named_files.Named]:
         return [named_files.Named(name, path) for name, path in files.items() if isinstance(path, str)]
@@ -247,11 +237,8 @@ def _keep_apart(read: dict[str, Any], outputs: EflomalOutputs) -> None:
     named_files.check(named(read), [file for file in named(vars(outputs)) if not file.standard])
 
 
-def _bitext(source: Iterable[str], target: Iterable[str], names: tuple[str, str]) -> "Bitext":
+def _bitext(source: Iterable[str], target: Iterable[str], names: tuple[str, str]) -> Bitext:
     """Read the source, then the target, even where they are iterators that depend on each other."""
-    from aligntools.formats.text.bitext import TextLines, read_side
-    from aligntools.formats.text.corpus import paired
-
     (left, left_words), (right, right_words) = (
         read_side(TextLines(lines, name), strict=False) for lines, name in zip((source, target), names, strict=True)
     )
@@ -262,16 +249,6 @@ def _bitext(source: Iterable[str], target: Iterable[str], names: tuple[str, str]
     if told := bitext.skipped.summary():
         _log.info("pairs without links: %s", told)
     return bitext
-
-
-def _priors(lines: Iterable[str], cuts: tuple[tuple[int, int], tuple[int, int]], name: str) -> "Priors":
-    """Read lines of priors; words are cut as the text's are."""
-    from aligntools.formats.links import priors
-    from aligntools.formats.text.bitext import TextLines
-
-    if any(map(any, cuts)):
-        lines = _cut_priors(lines, {"s": cutter(*cuts[0]), "t": cutter(*cuts[1])})
-    return priors.read_priors(TextLines(lines, name))
 
 
 def _cut_priors(lines: Iterable[str], cut: dict[str, Any]) -> Iterator[str]:

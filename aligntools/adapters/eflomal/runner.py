@@ -7,12 +7,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from aligntools.adapters import best_asked
+from aligntools.aligning.aligner_training import train_with
+from aligntools.aligning.outputs import jump_counts, link_costs
+from aligntools.aligning.priors import WeightedPriors
 from aligntools.aligning.settings import AlignerSettings, PriorWeights
+from aligntools.formats.links.pharaoh import Links, concatenate, format_pharaoh
+from aligntools.formats.opening.files import writing_for_holders
+from aligntools.formats.text.text_settings import Reading
+from aligntools.ground.parallel import pool_of, threads_of
+from aligntools.ground.run import Run
 
 if TYPE_CHECKING:
-    from aligntools.aligning.aligner import Aligner
     from aligntools.aligning.alignments import Alignments
-    from aligntools.formats.links.pharaoh import Links
     from aligntools.formats.links.priors import Priors
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
@@ -62,63 +68,28 @@ def run(
     every symmetrization of the two.
 
     spelled: Whether the vocabularies hold words, whose spelling says something.
-    progress: As for `train_aligner`.
-    Raises DataError when something cannot be written.
     """
-    from aligntools.ground.parallel import pool_of, threads_of
-
     level = logging.DEBUG if quiet else logging.INFO
     with contextlib.ExitStack() as stack:
-        files = _opened(stack, outputs)
+        # before the work, so that what cannot be written is known at once
+        paths = {name: path for name, path in vars(outputs).items() if path is not None}
+        files = {name: stack.enter_context(writing_for_holders(path)) for name, path in paths.items()}
         if not len(bitext):
             return
         pool = stack.enter_context(pool_of(threads_of()))
         _log.log(level, "aligning %d sentence pairs with model %d", len(bitext), model)
         scores = not set(files) <= {"links_forward", "links_reverse"}
         best = best_asked()
-        how = AlignerSettings(MODELS[model], best=best)
-        aligner = _trained(bitext, how, null_prior, priors, spelled, pool, progress, keep_text=scores)
+        p_null = min(max(AlignerSettings.p_null * null_prior / NULL_PRIOR, 0.0), 0.999)
+        settings = replace(AlignerSettings(MODELS[model], best=best), p_null=p_null)
+        if not spelled:
+            settings = replace(settings, views=(0,), look_alike=False)
+        weighted = WeightedPriors.of(priors, _weights(priors))
+        how: Any = {"priors": weighted, "progress": progress, "keep_text": scores}
+        aligner = train_with(bitext, settings, reading=Reading(), run=Run(pool), **how)
         links = _write_links(aligner.align_blocks(bitext, threads=pool), files, best)
         if links:
             _write_scores(bitext, links, files, score_model or model, priors, pool)
-
-
-def _opened(stack: contextlib.ExitStack, outputs: EflomalOutputs) -> dict[str, Any]:
-    """Open all that is wanted, before the work, so that what cannot be written is known at once."""
-    from aligntools.formats.opening.files import writing_for_holders
-
-    paths = {name: path for name, path in vars(outputs).items() if path is not None}
-    return {name: stack.enter_context(writing_for_holders(path)) for name, path in paths.items()}
-
-
-def _trained(
-    bitext: "Bitext",
-    settings: AlignerSettings,
-    null_prior: float,
-    priors: "Priors | None",
-    spelled: bool,
-    pool: "Pool",
-    progress: "Progress",
-    keep_text: bool,
-) -> "Aligner":
-    from aligntools.aligning.aligner_training import train_with
-    from aligntools.aligning.priors import WeightedPriors
-    from aligntools.formats.text.text_settings import Reading
-    from aligntools.ground.run import Run
-
-    p_null = AlignerSettings.p_null * null_prior / NULL_PRIOR
-    settings = replace(settings, p_null=min(max(p_null, 0.0), 0.999))
-    if not spelled:
-        settings = replace(settings, views=(0,), look_alike=False)
-    return train_with(
-        bitext,
-        settings,
-        reading=Reading(),
-        run=Run(pool),
-        priors=WeightedPriors.of(priors, _weights(priors)),
-        progress=progress,
-        keep_text=keep_text,
-    )
 
 
 def _weights(priors: "Priors | None") -> PriorWeights:
@@ -134,8 +105,6 @@ def _write_links(blocks: "Iterator[Alignments]", files: dict[str, Any], best: bo
 
     ``best`` writes what both decide on into both files.
     """
-    from aligntools.formats.links.pharaoh import concatenate, format_pharaoh
-
     kept: tuple[list[Links], list[Links]] = ([], [])
     keep = bool(set(files) - {"links_forward", "links_reverse"})
     for block in blocks:
@@ -154,8 +123,6 @@ def _write_links(blocks: "Iterator[Alignments]", files: dict[str, Any], best: bo
 def _write_scores(
     bitext: "Bitext", links: "list[Links]", files: dict[str, Any], model: int, priors: "Priors | None", pool: "Pool"
 ) -> None:
-    from aligntools.aligning.outputs import jump_counts, link_costs
-
     if "scores_forward" in files or "scores_reverse" in files:
         costs = link_costs(bitext, links[0], links[1], model=model, priors=priors, threads=pool)
         for name, column in (("scores_forward", costs[0]), ("scores_reverse", costs[1])):

@@ -2,19 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 
+from aligntools.formats.links.priors import Priors, priors_of
 from aligntools.formats.opening import files
-from aligntools.formats.text.corpus import Side
+from aligntools.formats.text.corpus import Bitext, Side, paired
 from aligntools.ground.errors import DataError
 from aligntools.words.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from aligntools.formats.links.priors import Priors
-    from aligntools.formats.text.corpus import Bitext
-
 
 #: Pairs with a longer side get a blank line, as everywhere in this project; eflomal's own limit is 1,023.
 MAX_LENGTH = 2000
@@ -126,13 +122,8 @@ def sentences_from_joint_file(joint_file: Iterable[str], index: int | None = Non
         yield (fields[0], fields[1]) if index is None else fields[index]
 
 
-def read_numbered_bitext(source: str, target: str) -> "tuple[Bitext, bool]":
-    """Read two files that `write_text` wrote; tell also whether both have their words.
-
-    Raises DataError when one is no such file, or they do not have the same number of sentences.
-    """
-    from aligntools.formats.text.corpus import paired
-
+def read_numbered_bitext(source: str, target: str) -> tuple[Bitext, bool]:
+    """Read two files that `write_text` wrote; return also whether both have their words."""
     left, left_words, left_spelled = read_numbered(source)
     right, right_words, right_spelled = read_numbered(target)
     if len(left) != len(right):
@@ -141,13 +132,8 @@ def read_numbered_bitext(source: str, target: str) -> "tuple[Bitext, bool]":
     return bitext, left_spelled and right_spelled
 
 
-def read_numbered_priors(path: str, bitext: "Bitext") -> "Priors":
-    """Read priors in the word ids of a text.
-
-    Raises DataError when they are not of this text, or a line is none of priors.
-    """
-    from aligntools.formats.links.priors import priors_of
-
+def read_numbered_priors(path: str, bitext: Bitext) -> Priors:
+    """Read priors in the word ids of a text."""
     names = [["<NULL>", *vocabulary.words()[1:]] for vocabulary in (bitext.source_vocabulary, bitext.target_vocabulary)]
     lines = files.lines(path)
     header = next(lines, b"").split()
@@ -196,11 +182,7 @@ _LINES = 10_000  # formatted at a time
 
 
 def format_numbered(sentences: Sequence[np.ndarray], size: int, words: Iterable[str] = ()) -> Iterable[bytes]:
-    """Yield a file in blocks.
-
-    size: How many words there are.
-    words: All words, by id; none: the ids alone are written.
-    """
+    """Yield a file in blocks; ``words`` are all of them, by id, and where there are none the ids alone are written."""
     yield b"%d %d\n" % (len(sentences), size)
     for begin in range(0, len(sentences), _LINES):
         block = sentences[begin : begin + _LINES]

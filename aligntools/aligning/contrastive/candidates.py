@@ -145,11 +145,9 @@ def spelling(tokens: np.ndarray, vocabulary: AnyVocabulary) -> kl.Spelling:
 
 
 class CandidateFinder:
-    """Finds the candidates that a base model gives of any text.
+    """Finds the candidates that a base model gives of any text, by one of BOUNDS.
 
     network: For the feature ``trees``, which is 0 without.
-    candidates: One of BOUNDS.
-    applier: Of the model, where there is one already.
     """
 
     def __init__(

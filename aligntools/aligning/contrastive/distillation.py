@@ -109,7 +109,11 @@ def teach(
             if aligner is not None and aligner.settings.direction != "both":
                 raise UsageProblem("a teacher has one direction alone; this needs one with both")
             lowercase = aligner.model.lowercase if aligner is not None else not reading.case_sensitive
-            bitext = _read(text, replace(reading, case_sensitive=not lowercase))
+            bitext = text
+            if not isinstance(bitext, Bitext):
+                cased = replace(reading, case_sensitive=not lowercase)
+                bitext = read_bitext(*(text if isinstance(text, tuple) else (text, None)), reading=cased)
+            check_lengths(bitext)
             tell(Step("reading", None, None, {"text": n + 1, "of": len(texts), "lines": len(bitext)}))
 
             def trained(figures: dict[str, Any]) -> None:
@@ -132,13 +136,6 @@ def teach(
             tell(Step("network", None, None, figures))
 
         return learn_start(found, settings, pool, passed)
-
-
-def _read(text: TeachingText, reading: Reading) -> "Bitext":
-    if not isinstance(text, Bitext):
-        text = read_bitext(*(text if isinstance(text, tuple) else (text, None)), reading=reading)
-    check_lengths(text)
-    return text
 
 
 def _name(text: TeachingText, number: int) -> str:
@@ -232,11 +229,7 @@ TEACHER_VIEWS = (0, 5, 4, 3)
 
 @dataclass(eq=False)
 class Lessons:
-    """Lessons from one text: candidates of students, with the teacher's answers.
-
-    parts: One for each student; links are the teacher's probabilities.
-    about: Of what and how; for readers.
-    """
+    """Lessons from one text: of each student candidates with the teacher's probabilities; ``about`` is for readers."""
 
     parts: list[LessonPart] = field(default_factory=list)
     about: dict[str, Any] = field(default_factory=dict)

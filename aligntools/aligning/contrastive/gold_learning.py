@@ -7,6 +7,7 @@ steps are found exactly. Both run in *rounds*: each searches new alignments and 
 """
 
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -68,21 +69,14 @@ def meet(
     return lists, float(aer(counts[:, 0].sum(0), n_sure.sum()))
 
 
-@dataclass
-class Packed:
-    """`TrainingLists` as arrays: features [n, active features], counts [n, 3], and where each sentence's begin."""
-
-    features: np.ndarray
-    counts: np.ndarray
-    starts: np.ndarray
-    n_sure: float
+#: `TrainingLists` as arrays: features [n, active features], counts [n, 3], where each sentence's begin, and sure links.
+Packed: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray, float]
 
 
 def pack(lists: TrainingLists) -> Packed:
     """Return `TrainingLists` as arrays."""
-    sizes = [len(f) for f in lists.features]
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    return Packed(np.concatenate(lists.features), np.concatenate(lists.counts), starts, float(lists.n_sure.sum()))
+    starts = np.concatenate([[0], np.cumsum([len(f) for f in lists.features])[:-1]]).astype(np.int64)
+    return np.concatenate(lists.features), np.concatenate(lists.counts), starts, float(lists.n_sure.sum())
 
 
 def risk(
@@ -93,14 +87,14 @@ def risk(
     weights, start (float64 [active features]).
     penalty (float, or float64 [active features]): Times half the squared distance from ``start``.
     """
-    f, c, starts = packed.features, packed.counts, packed.starts
+    f, c, starts, n_sure = packed
     sizes = np.diff(np.append(starts, len(f)))
     s = f @ weights
     p = np.exp(s - np.repeat(np.maximum.reduceat(s, starts), sizes))
     p /= np.repeat(np.add.reduceat(p, starts), sizes)
     expected = np.add.reduceat(c * p[:, None], starts)
     total = expected.sum(axis=0)
-    above, below = total[IN_SURE] + total[IN_POSSIBLE], total[N_ALL] + packed.n_sure
+    above, below = total[IN_SURE] + total[IN_POSSIBLE], total[N_ALL] + n_sure
     if below <= 0:
         return 0.0, np.zeros_like(weights)
     slopes = ((c - np.repeat(expected, sizes, axis=0)) * p[:, None]).T @ f
@@ -132,7 +126,8 @@ def line_search(lists: TrainingLists, weights: np.ndarray, direction: np.ndarray
     changes, total = [], np.zeros(3)
     for f, c in zip(lists.features, lists.counts, strict=True):
         a, b = f @ direction, f @ weights
-        at, x = _first(a, b), -np.inf
+        least = np.flatnonzero(a <= a.min() + 1e-12)  # far to the left the line is highest of least slope, then height
+        at, x = int(least[np.argmax(b[least])]), -np.inf
         total += c[at]
         while True:
             steeper = a > a[at] + 1e-12
@@ -161,12 +156,6 @@ def line_search(lists: TrainingLists, weights: np.ndarray, direction: np.ndarray
         return 0.0, float(errors[here[0]])
     chosen = good[np.argmin(np.abs(middles[good]))]
     return float(middles[chosen]), float(errors[chosen])
-
-
-def _first(a: np.ndarray, b: np.ndarray) -> int:
-    """Return the line that is highest far to the left: least slope, then greatest height."""
-    least = np.flatnonzero(a <= a.min() + 1e-12)
-    return int(least[np.argmax(b[least])])
 
 
 def minimum_error(
@@ -202,13 +191,11 @@ def train_supervised(
 ) -> np.ndarray:
     """Learn weights from gold alignments.
 
-    gold: Of as many sentences.
     start (float64 [FEATURES]), active (bool [FEATURES]).
-    method: One of `settings.METHODS`.
     settings: Beam and list are made wide for training.
     penalty: For ``method`` risk; weights of other aligners' links have PENALTY.
-    report: Called each round with a dict: round, error of the best alignments, size of the lists.
-    Returns float64 [FEATURES]: the weights whose own alignments had the lowest error.
+    report: Called each round with a dict: round, error of the best alignments.
+    Returns the weights whose own alignments had the lowest error, float64 [FEATURES].
     """
     wide = replace(
         settings, beam=max(settings.beam, 4), n_best=max(settings.n_best, 40), slack=max(settings.slack, 1.0)

@@ -10,7 +10,7 @@ The objective ranks links but hardly says how many there should be: weights that
 its noisy copy as well. So the weight of the link count is set last, by `calibrate`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -103,34 +103,38 @@ def learn(
     Returns float64 [FEATURES]: of the start's size, unless they are learned plainly. The start itself when there are no
     pairs or nothing is gained.
     """
-    if settings.optimizer == "sgd":
-        return learn_plainly(observed, corrupted, start, active, settings, pool, report)
-    lists = settings.lists
-    start = np.where(active, start, 0.0)
-    tell = report or (lambda _: None)
-    n = len(observed)
-    value, _ = objective(observed, corrupted, start, active, lists, pool)
-    tell({"pass": 0, "objective": value})
-    if not n:
+    lists, n, start = settings.lists, len(observed), np.where(active, start, 0.0)
+    parts = [(observed.part(k, k + 1), corrupted.part(k, k + 1)) for k in range(n)]
+
+    def told(number: int, weights: np.ndarray) -> float:
+        value, _ = objective(observed, corrupted, weights, active, lists, pool)
+        if report:
+            report({"pass": number, "objective": value})
+        return value
+
+    def gradient(k: int, weights: np.ndarray) -> np.ndarray:
+        return objective(*parts[k], weights, active, lists)[1]
+
+    value = told(0, start)
+    if not n or not settings.passes:
         return start
+    if settings.optimizer == "sgd":
+        return learn_plainly(start, n, settings, told, gradient)
     size = float(np.linalg.norm(start)) or 1.0
 
     def sized(weights: np.ndarray) -> np.ndarray:
         return weights * (size / max(float(np.linalg.norm(weights)), 1e-12))
 
     rng = np.random.default_rng(settings.seed)
-    parts = [(observed.part(k, k + 1), corrupted.part(k, k + 1)) for k in range(n)]
     weights, best, t = start.copy(), start, 0
     for number in range(1, settings.passes + 1):
         mean = np.zeros_like(weights)
-        for k in rng.permutation(n):
-            _, gradient = objective(parts[k][0], parts[k][1], weights, active, lists)
-            weights = sized(weights + settings.rate * size / (t + settings.delay) * gradient)
+        for k in rng.permutation(n).tolist():
+            weights = sized(weights + settings.rate * size / (t + settings.delay) * gradient(k, weights))
             mean += weights / n
             t += 1
         mean = sized(settings.pull * start + (1 - settings.pull) * mean)
-        reached, _ = objective(observed, corrupted, mean, active, lists, pool)
-        tell({"pass": number, "objective": reached})
+        reached = told(number, mean)
         if reached <= value:
             break
         gained, value, best = reached - value, reached, mean
@@ -140,40 +144,29 @@ def learn(
 
 
 def learn_plainly(
-    observed: CandidateLinks,
-    corrupted: CandidateLinks,
     start: np.ndarray,
-    active: np.ndarray,
+    pairs: int,
     settings: WeightLearning,
-    pool: Pool | None = None,
-    report: Report | None = None,
+    told: Callable[[int, np.ndarray], float],
+    gradient: Callable[[int, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Learn weights by stochastic gradient descent as the authors' program does; for parameters see `learn`.
+    """Learn weights by stochastic gradient descent as the authors' program does, float64 [FEATURES].
 
     Step ``t`` (from 0 on) adds ``rate / (t + delay)`` times the gradient of one pair. It ends after so many passes, or
-    after STILL steps in a row that are shorter than SHORT. Nothing is averaged, and no pass taken back.
-
-    Returns float64 [FEATURES]: their absolute values sum to 1; ``pull`` of the start, scaled alike, is mixed in. The
-    start itself when there are no pairs or no passes.
+    after STILL steps in a row that are shorter than SHORT. Nothing is averaged, and no pass taken back. Absolute values
+    sum to 1; ``pull`` of the start, scaled alike, is mixed in.
     """
-    start = np.where(active, start, 0.0)
-    tell = report or (lambda _: None)
-    n, lists = len(observed), settings.lists
-    tell({"pass": 0, "objective": objective(observed, corrupted, start, active, lists, pool)[0]})
-    if not n or not settings.passes:
-        return start
     rng = np.random.default_rng(settings.seed)
-    parts = [(observed.part(k, k + 1), corrupted.part(k, k + 1)) for k in range(n)]
     weights, t, still = start.copy(), 0, 0
     for number in range(1, settings.passes + 1):
-        for k in rng.permutation(n):
-            step = settings.rate / (t + settings.delay) * objective(parts[k][0], parts[k][1], weights, active, lists)[1]
+        for k in rng.permutation(pairs).tolist():
+            step = settings.rate / (t + settings.delay) * gradient(k, weights)
             weights = weights + step
             t += 1
             still = still + 1 if np.linalg.norm(step) < SHORT else 0
             if still == STILL:
                 break
-        tell({"pass": number, "objective": objective(observed, corrupted, weights, active, lists, pool)[0]})
+        told(number, weights)
         if still == STILL:
             break
     learned, kept = (w / max(np.abs(w).sum(), 1e-12) for w in (weights, start))

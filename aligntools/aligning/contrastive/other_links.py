@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING, NoReturn, TypeAlias, Union
+
+import numpy as np
 
 from aligntools.formats.links.given_links import GivenLinks, GivenLinksReader, concatenate_given, fitting, parse_given
 from aligntools.formats.links.pharaoh import Links
@@ -11,7 +13,7 @@ from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.links.alignments import ManyAlignments, links_of
 
 if TYPE_CHECKING:
-    from aligntools.formats.text.corpus import Bitext, Side
+    from aligntools.formats.text.corpus import Bitext
 
 #: Links of each pair of a text: a file of Pharaoh text with or without probabilities, or alignments.
 Evidence: TypeAlias = Union[str, Path, GivenLinks, ManyAlignments]  # noqa: UP007
@@ -23,36 +25,21 @@ class _InMemory:
     def __init__(self, given: GivenLinks, name: str) -> None:
         self._given, self._name, self._at = given, name, 0
 
-    def read(self, source: "Side", target: "Side") -> GivenLinks:
+    def read(self, source_lengths: np.ndarray, target_lengths: np.ndarray) -> GivenLinks:
         """Return the links of the next sentence pairs."""
-        begin, self._at = self._at, self._at + len(source)
+        begin, self._at = self._at, self._at + len(source_lengths)
         if self._at > len(self._given):
-            problem = f"alignments of {len(self._given)} sentence pairs; the text has more; give one for each pair"
-            raise DataError(self._name, None, problem)
-        part = self._given[begin : self._at]
-        return fitting(part, source.lengths(), target.lengths(), path=self._name, line=begin + 1)
+            self._refuse("more")
+        return fitting(self._given[begin : self._at], source_lengths, target_lengths, path=self._name, line=begin + 1)
 
     def end(self, lines: int) -> None:
         """Raise a DataError where there are more than the text has."""
         if self._at < len(self._given):
-            problem = f"alignments of {len(self._given)} sentence pairs; the text has {lines}; give one for each pair"
-            raise DataError(self._name, None, problem)
+            self._refuse(str(lines))
 
-
-class _File:
-    """A file, opened when it is read first."""
-
-    def __init__(self, path: str, stack: ExitStack) -> None:
-        self._reader = GivenLinksReader(path)
-        stack.callback(self._reader.close)
-
-    def read(self, source: "Side", target: "Side") -> GivenLinks:
-        """Return the links of the next sentence pairs."""
-        return self._reader.read(source.lengths(), target.lengths())
-
-    def end(self, lines: int) -> None:
-        """Raise a DataError where there are more than the text has."""
-        self._reader.end(lines)
+    def _refuse(self, lines: str) -> NoReturn:
+        problem = f"alignments of {len(self._given)} sentence pairs; the text has {lines}; give one for each pair"
+        raise DataError(self._name, None, problem)
 
 
 def in_step(
@@ -63,20 +50,20 @@ def in_step(
     Raises DataError when a file has other lines than the text, or anything but links of its words.
     """
     with ExitStack() as stack:
-        sources: list[_File | _InMemory] = []
+        sources: list[GivenLinksReader | _InMemory] = []
         for n, one in enumerate(evidence, 1):
             name = f"evidence {n}"
-            if isinstance(one, GivenLinks):
-                sources.append(_InMemory(one, name))
-            elif isinstance(one, str | Path):
-                sources.append(_File(str(one), stack))
+            if isinstance(one, str | Path):
+                sources.append(file := GivenLinksReader(str(one)))
+                stack.callback(file.close)
             else:
-                sources.append(_InMemory(_given(one, name), name))
+                sources.append(_InMemory(one if isinstance(one, GivenLinks) else _given(one, name), name))
         lines = 0
         for given in texts:
             text, more = given if isinstance(given, tuple) else (given, [])
             lines += len(text)
-            yield text, [*(source.read(text.source, text.target) for source in sources), *more]
+            lengths = text.source.lengths(), text.target.lengths()
+            yield text, [*(source.read(*lengths) for source in sources), *more]
         for source in sources:
             source.end(lines)
 

@@ -38,20 +38,14 @@ LARGEST = 100_000
 
 @dataclass(frozen=True)
 class Rounds:
-    """Several trainings of a base model.
-
-    network: What finds links after each but the last.
-    count: How many there are.
-    """
+    """Several trainings of a base model, after each of which but the last the network finds links."""
 
     network: LinkNetwork | None
     count: int = 2
 
 
 def rounds_of(asked: int | None, network: LinkNetwork | None, pairs: int, fast: bool = False) -> int:
-    """Return how many rounds there are: as asked, else two where a network judges text that is not large.
-
-    There is one where training is to be quick (``fast``); ``pairs`` are those of the text.
+    """Return how many rounds there are: as asked, else two where a network judges text that is not large, else one.
 
     Raises UsageProblem when there is nothing that judges links.
     """
@@ -101,8 +95,6 @@ def train_again(
 
     found: See `count_found`.
     settings: The first model's.
-    bitext: Its words are whole, not cut in place.
-    lowercase, report, **more: See `train_model.train_model`.
     known: What was known of the text's words beforehand, which counts in full.
     of_pieces: What of it pieces of words have too.
     """
@@ -127,7 +119,6 @@ def train_in_rounds(
 ) -> AlignmentModel:
     """Train a base model as often as there are rounds, each after the first with what the network found.
 
-    bitext, settings, pool, lowercase, report, keep_text, max_memory: See `train_model.train_model`.
     given: The first round's.
     known: What is known of the text's words beforehand: of all rounds but the first, whose priors have it already.
     **first: What `train_model.train_model` takes else, for the first round.

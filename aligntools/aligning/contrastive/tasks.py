@@ -72,8 +72,6 @@ class LearningPlan:
     """Which weights are learned, from how many pairs, and how.
 
     active (bool [FEATURES]), start (float64 [FEATURES]).
-    sentences: Pairs drawn at random.
-    noise: As `settings.noise_shares` takes it.
     density: Number of links: as many as the base model decides on, as many as it expects, or what the learned weights
         give.
     threshold: Of the base model's own decision.

@@ -41,8 +41,6 @@ class Weights(ShownAsModel):
     """Weights and what belongs to them; arrays are copied and cannot be written to.
 
     values (float64 [FEATURES + files of evidence]): 0 for features that are not active.
-    active (bool [FEATURES + files of evidence]).
-    search: How alignments are searched with them.
     about: How they were learned; for readers.
     tables (tuple of float64 [evidence.READINGS]): Of each file of evidence that goes with them, what its readings are
         worth.
@@ -116,14 +114,8 @@ class Weights(ShownAsModel):
         """Return what a file has, for JSON."""
         left_out = ("slack", math.inf), ("candidates", GREEDY.candidates)  # older files have no candidates
         search = {k: v for k, v in asdict(self.search).items() if (k, v) not in left_out}
-        text = {
-            "format": FORMAT,
-            "version": VERSION,
-            "features": list(self.by_name),
-            "weights": self.by_name,
-            "search": search,
-            "learned": self.about,
-        }
+        text = {"format": FORMAT, "version": VERSION, "features": list(self.by_name), "weights": self.by_name}
+        text |= {"search": search, "learned": self.about}
         if self.tables:
             text["evidence"] = [np.asarray(table).tolist() for table in self.tables]
         if self.network is not None and self.active[_TREES]:
@@ -153,8 +145,6 @@ def load_weights(path: str, network: LinkNetwork | None = None, network_of: str 
 
     network: What judged the links that they were learned over, where it is none of those that come with the program.
     network_of: What ``network`` came from, a file's name; for messages.
-    Raises DataError when it is not a file of weights, is of another version, has an unknown feature, or lacks one that
-    it lists.
     """
     text = read_described(path, {"format": FORMAT}, "a weights file; `ContrastiveAligner.save_weights()` writes one")
     return weights_of(path, text, network, network_of)
@@ -199,11 +189,8 @@ def _knowers(path: str, text: dict[str, Any], tables: Sequence[np.ndarray]) -> d
         if is_kind(name) and (not right or len(found) == len(tables)):
             wrong = f"'{name}' must have a name, a checksum, and a list of its own in 'evidence'"
             raise DataError(path, None, f"{wrong}; learn it again")
-        look = given.get(LOOK) if right else None
-        if look is not None and not (
-            isinstance(look, list) and len(look) == len(second_look.INPUTS) + 1 and all(map(is_number, look))
-        ):
-            many = len(second_look.INPUTS) + 1
+        look, many = given.get(LOOK) if right else None, len(second_look.INPUTS) + 1
+        if look is not None and not (isinstance(look, list) and len(look) == many and all(map(is_number, look))):
             raise DataError(path, None, f"'{LOOK}' of '{name}' must have {many} numbers; learn it again")
         if right:
             found[name] = given
