@@ -181,7 +181,6 @@ class BestTrees:
                 yield _Way(r, score, (self._item(_UPPER, left, i, k), self._item(_UPPER, right, k, j)))
 
     def _steps(self, top: _Item, number: int) -> list[Step]:
-        """Return a derivation."""
         steps, waiting = list[list[int]](), [(top, number, -1, 0)]
         while waiting:
             item, rank, above, column = waiting.pop()

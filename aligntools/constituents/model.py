@@ -247,7 +247,6 @@ class ConstituentModel(SavedModel):
         return header, arrays
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        """Return the arrays of this member."""
         grammar, lexicon = self.grammar, self.lexicon
         arrays: dict[str, np.ndarray] = {}
         tags, labels = grammar.symbols[: grammar.n_tags], grammar.symbols[grammar.n_tags :]

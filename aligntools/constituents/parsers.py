@@ -352,7 +352,6 @@ class ConstituentParser(Annotator, ShownAsModel):
     def _read(
         self, text: Parsed, decisions: GrammarDecisions, column: str | int | None
     ) -> tuple[list[list[str]], list[list[str]] | None]:
-        """Return the words and the tags of what a reader returned."""
         tell_unused("conll" if isinstance(text, Conll) else text.format, "the text", column, None)
         tags = self.tags_of(text, column, decisions)
         edges = text.offsets.tolist()

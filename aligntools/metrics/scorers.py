@@ -235,7 +235,6 @@ class TagScorer:
 
     @cached_property
     def _training(self) -> frozenset[bytes] | None:
-        """The words of the training text."""
         if self.train is None:
             return None
         if not self._reference[1]:
@@ -294,7 +293,6 @@ def _tokens_of(items: list[Any], what: str, separator: bytes | None) -> tuple[To
 
 
 def _words_of(item: Any) -> Any:
-    """Return the words of a sentence that has them, or None."""
     return getattr(item, "tokens", getattr(item, "words", None))
 
 

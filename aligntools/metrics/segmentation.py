@@ -87,7 +87,6 @@ class _Words:
 
 
 def _characters(form: bytes) -> str:
-    """Return a form without spaces of any kind."""
     text = form.decode("utf-8", "surrogateescape")
     return text if text.isascii() and " " not in text else "".join(c for c in text if unicodedata.category(c) != "Zs")
 
@@ -158,7 +157,6 @@ def _common(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> tuple[int, int, int]:
-    """Count spans: of one text, of the other, and of both."""
     both = {*map(tuple, a.tolist())} & {*map(tuple, b.tolist())}
     return len(a), len(b), len(both)
 

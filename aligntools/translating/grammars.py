@@ -116,7 +116,6 @@ def _split_as(text: Any, split: Split | None) -> Any:
 
 
 def _without(side: Lines, blank: np.ndarray) -> Lines:
-    """Return a text with some sentences emptied."""
     if not blank.any():
         return side
     ends = side.offsets.tolist()
@@ -147,7 +146,6 @@ def _links(alignments: AlignmentsInput, index_base: int) -> "tuple[Links, str]":
 
 
 def _whole_of(extraction: "Extraction", run: Run) -> "GrammarRules":
-    """Return the grammar whole."""
     from aligntools.translating.grammar.extraction import whole
 
     return whole(_parts_of(extraction, run, None) if run.asked else extraction.parts())

@@ -241,7 +241,6 @@ def _same_length(texts: list[Lines], first: Lines | None, words: bool = False) -
 
 
 def _reverse(given: ReverseGiven, span: int, verify: bool) -> "ReverseSystem":
-    """Return the reverse system."""
     grammar, lm = given.grammar, given.lm
     assert grammar is not None
     from aligntools.translating.tuning.learning import ReverseSystem

@@ -229,7 +229,6 @@ class LanguageModel(ShownAsModel):
     def _scored(
         self, text: Text, lowercase: bool, split: Split | None, threads: "int | Pool | None", texts: bool = False
     ) -> "Iterator[WordScores]":
-        """Yield the scores of a text part by part."""
         from aligntools.translating.lm.language_model import score_text
 
         with pool_of(threads) as pool:
@@ -380,7 +379,6 @@ def _tables(run: Run) -> "ArrayStore":
 def _counted(
     sources: "list[LineSource]", settings: LanguageModelSettings, run: Run, pool: "Pool"
 ) -> "tuple[NgramCounts, ArrayStore]":
-    """Count the n-grams of texts in this process."""
     from aligntools.translating.lm.kneser_ney import count
 
     store, s = _tables(run), settings
@@ -390,7 +388,6 @@ def _counted(
 def _counted_in_parts(
     sources: "list[LineSource]", settings: LanguageModelSettings, run: Run, pool: "Pool"
 ) -> "tuple[NgramCounts, ArrayStore]":
-    """Count the n-grams of texts by jobs."""
     from aligntools.formats.opening.files import is_regular
     from aligntools.store.stores import Store
     from aligntools.translating.lm.kneser_ney import A_JOB, count_in_parts

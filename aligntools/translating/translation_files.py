@@ -107,7 +107,6 @@ def translate_files(
 def _translate_part(
     lists: TranslationLists, wanted: Collection[str], translator: Translator, part: Part, pool: Pool
 ) -> Worked:
-    """Translate a part."""
     from aligntools.formats.translation.derivations import format_sentences
     from aligntools.formats.translation.hypergraphs import format_nbest
 

@@ -157,7 +157,9 @@ def _check_translations(trips, expected, reverse, forward, order, rng, tmp_path)
     model = systems.as_lm(lm, order, tmp_path / f"{order}.arpa") if order else None
     names = feature_names(trips.rules)
     assert names == ["lm", *systems.NAMES, *names[3:]]
-    settings = DecoderSettings(pop_limit=0, span_limit=trips.longest, pass_known=False)
+    settings = DecoderSettings(
+        pop_limit=0, span_limit=int(np.diff(trips.trees.offsets).max(initial=1)), pass_known=False
+    )
     composed = System(trips.rules, model, systems.random_weights(rng, names), settings)
     sentences = composed.encode(trips.trees.words, trips.trees.offsets)
     forest, name = composed.forest(sentences), composed.names(sentences)

@@ -71,7 +71,6 @@ class Workspace:
         self._make(what)
 
     def _states(self, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return empty arrays for states and the numbers that go with them."""
         context = self._order - 1
         width = 2 + 2 * context + 9 * self._whole
         return np.empty((size, width), np.int32), np.empty((size, max(1, 2 * context)), np.float32)

@@ -98,7 +98,6 @@ def _source(grammar: GrammarRules, rule: int, arity: int) -> list[str | int] | N
 
 
 def _yield(uses: Sequence[RuleUse]) -> list[str]:
-    """Return the words of a derivation."""
     found, stack = [], [(0, 0)]
     while stack:
         k, at = stack.pop()

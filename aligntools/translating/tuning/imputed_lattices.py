@@ -139,7 +139,6 @@ def _by_state(rows: list[list[int]], amounts: list[float], order: int) -> Counts
 
 
 def _automaton(counts: Counts, order: int, prune: float) -> Automaton:
-    """Prune, normalize and number what `expected` returns."""
     if (0, ()) not in counts:
         return Automaton([], 0)
     order_of = sorted(counts)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,14 +73,16 @@ class Learner:
         how = DecoderSettings(self.decoding.pop_limit, self.decoding.span_limit, full_states)
         return System(rules, lm, weights, how)
 
+    def _reverse(self, reverse: "ReverseSystem", text: Lines, full_states: bool = False) -> System:
+        rules = reverse.read(text)
+        weights = in_order(reverse.path, reverse.weights, feature_names(rules))
+        return self.system(rules, reverse.lm, weights, full_states)
+
     def impute(self, reverse: "ReverseSystem", text: Lines, number: int) -> ImputedText:
         """Impute the sources of target text number ``number``."""
-        rules = reverse.read(text)
-        names = feature_names(rules)
-        system = self.system(rules, reverse.lm, in_order(reverse.path, reverse.weights, names))
         s = self.imputation
+        system = self._reverse(reverse, text, s.impute == "lattice")
         if s.impute == "lattice":
-            system = self.system(rules, reverse.lm, system.weights, True)
             how = s.lattice_order, s.lattice_prune, s.reverse_gamma
             found = impute_lattices(system, text, *how, self.pool, self._workers(system))
             figures = {"lattices": len(found.sources), "arcs": len(found.sources.words)}
@@ -112,26 +115,23 @@ class Learner:
         of_arcs = dict.fromkeys((name for one in imputed for name in arc_names(one.sources)), 1.0)
         names = [*system.features, *of_arcs]
         frozen = {len(system.features) + k: weight for k, weight in enumerate(of_arcs.values())}
-        made, workers = [], self._workers(system)
+        made, workers, set_of = [], self._workers(system), partial(tuning_set, names=names, pool=self.pool)
         if supervised is not None:
-            made.append(tuning_set(system, supervised, references, names=names, pool=self.pool, workers=workers))
+            made.append(set_of(system, supervised, references, workers=workers))
         weight, alone = self.imputation.monolingual_weight, supervised is None or self.tuning.choose != "supervised"
         own = system.for_arcs(of_arcs) if of_arcs else system
         workers = self._workers(own) if of_arcs else workers
         for one in imputed:
             shares = weight * one.shares
-            made.append(tuning_set(own, one.sources, monolingual, one.groups, shares, alone, names, self.pool, workers))
+            made.append(set_of(own, one.sources, monolingual, one.groups, shares, alone, workers=workers))
         if reverse is not None and self.imputation.impute == "rules":
             for trips in self._round_trips(reverse, monolingual, rules):
-                how = self.decoding.pop_limit, trips.longest, self._full_states, True, False
+                longest = int(np.diff(trips.trees.offsets).max(initial=1))
+                how = self.decoding.pop_limit, longest, self._full_states, True, False
                 composed = System(trips.rules, lm, system.weights, DecoderSettings(*how))
                 shares = weight * trips.shares
                 workers = self._workers(composed)
-                made.append(
-                    tuning_set(
-                        composed, trips.trees, monolingual, trips.groups, shares, alone, names, self.pool, workers
-                    )
-                )
+                made.append(set_of(composed, trips.trees, monolingual, trips.groups, shares, alone, workers=workers))
         if self.tuning.forest and self.tuning.method == "likelihood":
             self._reach(made)
         state = self._rounds(made, names, [*system.weights, *of_arcs.values()], frozen, rules, lm)
@@ -155,15 +155,11 @@ class Learner:
         """Return the reverse derivations of each text, with the rules that translate them."""
         found = []
         for text in texts:
-            rules = reverse.read(text)
-            names = feature_names(rules)
-            system = self.system(rules, reverse.lm, in_order(reverse.path, reverse.weights, names))
+            system = self._reverse(reverse, text)
             sentences, workers = system.encode(text.words, text.offsets), self._workers(system)
             forest = system.forest(sentences, self.pool) if workers is None else workers.forest(sentences)
-            s = self.imputation
-            trips = round_trips(
-                forest, system.weights, rules, forward, s.n_sources, s.reverse_gamma, sentences.extra, self.pool
-            )
+            how = self.imputation.n_sources, self.imputation.reverse_gamma, sentences.extra, self.pool
+            trips = round_trips(forest, system.weights, system.grammar, forward, *how)
             if not len(trips.trees):
                 problem = "no derivation has rules whose target sides are all source sides of `grammar`"
                 raise DataError(reverse.grammar, None, problem)

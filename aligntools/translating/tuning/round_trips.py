@@ -11,7 +11,7 @@ isomorphic derivations, and nothing else, as it finds translations. What the pap
 packed forest of y, would need Z(d) to be a product over rules; the forward language model makes it none.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,8 +27,7 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _PASSED = -1  # the rule of a hyperedge that passes a word through; those below it have no words
 
 
-@dataclass(eq=False)
-class RoundTrips:
+class RoundTrips(NamedTuple):
     """Trees of reverse derivations, those of one sentence together, and the rules that translate them.
 
     rules: With the forward grammar's features. Source words are `tree_symbol` and words that the reverse system passed
@@ -42,11 +41,6 @@ class RoundTrips:
     trees: Lines
     groups: np.ndarray
     shares: np.ndarray
-
-    @property
-    def longest(self) -> int:
-        """Symbols of the longest tree, at least 1."""
-        return int(np.diff(self.trees.offsets).max(initial=1))
 
 
 def tree_symbol(rule: int) -> bytes:

@@ -212,7 +212,6 @@ def _optimize(
     frozen: Mapping[int, float],
     pool: Pool | None,
 ) -> None:
-    """Find the weights of the next round."""
     if settings.method in ("mert", "mira", "perceptron"):
         state.weights, value = _on_lists(parts, [candidates for candidates, *_ in found], state, settings, frozen, pool)
         state.objective = -value

@@ -57,7 +57,6 @@ class SystemInWorkers:
 def _search(
     system: Kept, weights: np.ndarray, order: np.ndarray, k: int, whole: bool, sentences: EncodedText, pool: Pool
 ) -> tuple[CandidateLists, Hypergraph | None]:
-    """Do a job of `SystemInWorkers.search`."""
     own = weights[order]
     used = system.made(lambda kept: kept.with_weights(own), own.tobytes())
     h = _renumbered(used.forest(sentences, pool), order)
@@ -66,7 +65,6 @@ def _search(
 
 
 def _forest(system: Kept, sentences: EncodedText, pool: Pool) -> Hypergraph:
-    """Do a job of `SystemInWorkers.forest`."""
     found: Hypergraph = system.get().forest(sentences, pool)
     return found
 
