@@ -13,6 +13,7 @@ from aligntools.formats.inputs.sentences import Lines
 from aligntools.ground.errors import DataError
 from aligntools.translating.forest import semirings
 from aligntools.translating.forest.hypergraph import edge_scores
+from aligntools.translating.settings import ImputationSettings
 from aligntools.translating.tuning import imputed_lattices, tuning_sets
 from tests import naive_hypergraph as naive
 from tests.translating.making import FEATURES, arrays, forest, scored
@@ -181,4 +182,4 @@ def test_a_sentence_that_memory_does_not_hold_is_named(monkeypatch):
     text = Lines([b"a", b"b", b"c"], np.array([0, 1, 1, 3]), "mono")
     system = mock.Mock(weights=weights, forest=lambda *_: whole)
     with pytest.raises(DataError, match=r"mono:3: the lattice of 2 words takes more memory than there is"):
-        tuning_sets.impute_lattices(system, text)
+        tuning_sets.impute_text(system, text, ImputationSettings(impute="lattice"))

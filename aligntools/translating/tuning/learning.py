@@ -32,7 +32,6 @@ from aligntools.translating.tuning.tuning import (
 from aligntools.translating.tuning.tuning_sets import (
     ImputedText,
     SystemInWorkers,
-    impute_lattices,
     impute_text,
     tuning_set,
 )
@@ -80,18 +79,13 @@ class Learner:
 
     def impute(self, reverse: "ReverseSystem", text: Lines, number: int) -> ImputedText:
         """Impute the sources of target text number ``number``."""
-        s = self.imputation
-        system = self._reverse(reverse, text, s.impute == "lattice")
-        if s.impute == "lattice":
-            how = s.lattice_order, s.lattice_prune, s.reverse_gamma
-            found = impute_lattices(system, text, *how, self.pool, self._workers(system))
-            figures = {"lattices": len(found.sources), "arcs": len(found.sources.words)}
-        else:
-            drawn = s.impute, s.n_sources, s.reverse_gamma, self.tuning.seed + number
-            equal = s.source_weights == "equal"
-            found = impute_text(system, text, *drawn, self.pool, self._workers(system), equal)
-            figures = {"sources": len(found.sources)}
-        self.tell("imputing", figures | {"sentences": len(text)})
+        lattices = self.imputation.impute == "lattice"
+        system = self._reverse(reverse, text, lattices)
+        seed, workers = self.tuning.seed + number, self._workers(system)
+        found = impute_text(system, text, self.imputation, seed, self.pool, workers)
+        sizes = {"arcs": len(found.sources.words)} if lattices else {}
+        what = "lattices" if lattices else "sources"
+        self.tell("imputing", {what: len(found.sources), **sizes, "sentences": len(text)})
         return found
 
     def learn(

@@ -18,6 +18,7 @@ from aligntools.translating.forest import derivations
 from aligntools.translating.forest.candidates import CandidateLists
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, join
 from aligntools.translating.lattices import lattice_lines
+from aligntools.translating.settings import ImputationSettings
 from aligntools.translating.tuning.imputed_lattices import SentenceTooLongError, automata, impute
 from aligntools.translating.tuning.linear_bleu import References
 from aligntools.translating.tuning.reachable import Reachable
@@ -123,47 +124,29 @@ class ImputedText(NamedTuple):
 def impute_text(
     system: System,
     text: Lines,
-    how: str = "kbest",
-    k: int = 1,
-    gamma: float = 1.0,
+    how: ImputationSettings,
     seed: int = 1,
     pool: Pool | None = None,
     workers: SystemInWorkers | None = None,
-    equal: bool = False,
 ) -> ImputedText:
-    """Impute sources of target sentences; ``system`` is the reverse one."""
-    sentences = system.encode(text.words, text.offsets)
-    forest = system.forest(sentences, pool) if workers is None else workers.forest(sentences)
-    found, groups, shares = impute(forest, system.weights, how, k, gamma, seed, pool, equal)
-    return ImputedText(Lines(system.names(sentences)(found.words), found.word_offsets), groups, shares)
+    """Impute sources of target sentences, or lattices of them, whose arcs have the logarithm of their probability.
 
-
-def impute_lattices(
-    system: System,
-    text: Lines,
-    order: int = 3,
-    prune: float = 0.02,
-    gamma: float = 1.0,
-    pool: Pool | None = None,
-    workers: SystemInWorkers | None = None,
-) -> ImputedText:
-    """Impute sources of target sentences as lattices.
-
-    system: The reverse system, with ``full_states``.
-    Returns sources: Of the sentences that have one; the only feature of the arcs is the logarithm of their probability.
-    Returns groups (int64 [lattices]): Of which sentence each is.
+    system: The reverse system; for lattices with ``full_states``.
     Raises DataError when memory does not hold the lattice of a sentence; with the text's name and the line's number.
     """
     sentences = system.encode(text.words, text.offsets)
     forest = system.forest(sentences, pool) if workers is None else workers.forest(sentences)
+    name = system.names(sentences)
+    if how.impute != "lattice":
+        drawn = how.impute, how.n_sources, how.reverse_gamma, seed, pool, how.source_weights == "equal"
+        found, groups, shares = impute(forest, system.weights, *drawn)
+        return ImputedText(Lines(name(found.words), found.word_offsets), groups, shares)
     try:
-        found = automata(forest, system.weights, order, prune, gamma, pool)
+        made = automata(forest, system.weights, how.lattice_order, how.lattice_prune, how.reverse_gamma, pool)
     except SentenceTooLongError as error:
         words = int(np.diff(text.offsets)[error.sentence])
         problem = f"the lattice of {words} words takes more memory than there is (remove the line)"
         raise DataError(text.name, error.sentence + 1, problem) from None
-    name = system.names(sentences)
-    groups = np.array([k for k, one in enumerate(found) if one.arcs], np.int64)
-    return ImputedText(
-        lattice_lines([found[k].lattice(name) for k in groups.tolist()], 1), groups, np.ones(len(groups))
-    )
+    groups = np.array([k for k, one in enumerate(made) if one.arcs], np.int64)
+    lattices = lattice_lines([made[k].lattice(name) for k in groups.tolist()], 1)
+    return ImputedText(lattices, groups, np.ones(len(groups)))
