@@ -1,6 +1,7 @@
 """Translation from Python: systems of a grammar, a language model and weights."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -222,11 +223,8 @@ class Translator:
             default_weights(names) if given is None else in_order(name_of(weights, "<weights>"), given.features, names)
         )
         model = lm if isinstance(lm, LanguageModel) or lm is None else LanguageModel.load(lm)
-        object.__setattr__(self, "threads", threads)
-        object.__setattr__(self, "_split", split)
-        object.__setattr__(self, "_system", System(rules, model.ngrams if model else None, known, settings))
-        object.__setattr__(self, "_lattices", None)
-        object.__setattr__(self, "_arc_weights", of_arcs)
+        system = System(rules, model.ngrams if model else None, known, settings)
+        vars(self).update(threads=threads, _split=split, _system=system, _lattices=None, _arc_weights=of_arcs)
 
     def __repr__(self) -> str:
         return f"<Translator with {len(self._system.grammar)} rules, {len(self.features)} features>"
@@ -291,9 +289,8 @@ class Translator:
         return self._other(_system=system, _lattices=how)
 
     def _other(self, **changed: Any) -> "Translator":
-        other = object.__new__(Translator)
-        for name in ("threads", "_split", "_system", "_lattices", "_arc_weights"):
-            object.__setattr__(other, name, changed.get(name, getattr(self, name)))
+        other = copy(self)
+        vars(other).update(changed)
         return other
 
     def _parts(self, text: Input, size: int) -> Iterator[Lines]:

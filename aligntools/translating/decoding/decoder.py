@@ -1,9 +1,10 @@
 """A translation system: a grammar, a language model and weights; sentences in, translations or hypergraphs out."""
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,8 @@ from aligntools.translating.lattices import LatticeLines
 from aligntools.translating.lm.language_model import NgramModel
 from aligntools.translating.settings import LONGEST, DecoderSettings
 
+#: One for each feature, in order or by name.
+Weights: TypeAlias = Sequence[float] | np.ndarray | Mapping[str, float]
 #: Rules of hyperedges that the grammar does not have: a word passed through, S -> X, S -> S X, the end of the sentence.
 PASSED, UNARY, BINARY, GOAL = -1, -2, -3, -4
 _BLOCKS = 64
@@ -57,42 +60,35 @@ class System:
         self,
         grammar: GrammarRules,
         lm: NgramModel | None,
-        weights: Sequence[float] | np.ndarray | Mapping[str, float],
+        weights: Weights,
         settings: DecoderSettings | None = None,
-        arc_features: Sequence[str] = (),
     ) -> None:
         self.grammar, self.lm, self.settings = grammar, lm, settings or DecoderSettings()
-        self.features, self.arc_features = [*feature_names(grammar), *arc_features], tuple(arc_features)
+        self.features, self.arc_features = feature_names(grammar), tuple[str, ...]()
         self._prepared = prepare(grammar, lm)
         self._weigh(weights)
 
-    def with_weights(self, weights: Sequence[float] | np.ndarray | Mapping[str, float]) -> "System":
+    def with_weights(self, weights: Weights) -> "System":
         """Return the same system with other weights; what does not depend on them is shared."""
-        return self._other(self.settings, weights)
+        other = copy(self)
+        other._weigh(weights)
+        return other
 
     def with_settings(self, **settings: Any) -> "System":
         """Return the same system with some `DecoderSettings` changed."""
-        return self._other(replace(self.settings, **settings), None)
-
-    def _other(
-        self, settings: DecoderSettings, weights: Sequence[float] | np.ndarray | Mapping[str, float] | None
-    ) -> "System":
-        other = object.__new__(System)
-        other.__dict__.update(self.__dict__)
-        other.settings = settings
-        if weights is not None:
-            other._weigh(weights)
+        other = copy(self)
+        other.settings = replace(self.settings, **settings)
         return other
 
     def for_arcs(self, weights: dict[str, float]) -> "System":
         """Return the same system for lattices whose arcs have these features, with these weights."""
-        other = self._other(self.settings, None)
+        other = copy(self)
         own = len(self.features) - len(self.arc_features)
         other.features, other.arc_features = [*self.features[:own], *weights], tuple(weights)
         other._weigh(np.concatenate([self.weights[:own], np.array(list(weights.values()), np.float64)]))
         return other
 
-    def _weigh(self, weights: Sequence[float] | np.ndarray | Mapping[str, float]) -> None:
+    def _weigh(self, weights: Weights) -> None:
         if isinstance(weights, dict):
             weights = [weights[name] for name in self.features]
         self.weights = np.array(weights, np.float64)

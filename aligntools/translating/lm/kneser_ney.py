@@ -58,7 +58,8 @@ class Sorter:
         self._columns = np.array(columns, np.int64)
         self._passes = self._columns if passes is None else np.array(passes, np.int64)
         self._parts: list[tuple[int, np.ndarray]] = []  # of how many parts each is merged, and the sorted table
-        self._most = max(rows_at_a_time(store, order) // sharing, 1 << 10)
+        rows = int(np.clip(store.limit // (6 * 4 * (order + 2)), 1 << 10, _MOST_ROWS))
+        self._most = max(rows // sharing, 1 << 10)
 
     def add(self, table: np.ndarray) -> None:
         """Add rows; the array may be changed."""
@@ -97,11 +98,6 @@ class Sorter:
         if not self._parts:
             return np.asarray(self._store.empty((0, self._order + 2)))
         return self._parts.pop()[1]
-
-
-def rows_at_a_time(store: ArrayStore, order: int) -> int:
-    """Return how many n-grams are sorted at a time."""
-    return int(np.clip(store.limit // (6 * 4 * (order + 2)), 1 << 10, _MOST_ROWS))
 
 
 def in_steps(store: ArrayStore, function: Callable[..., Any], *arguments: Any) -> int:
