@@ -14,14 +14,16 @@ from aligntools.aligning.evidence import SAMPLED, EvidenceOptions, TextEvidence
 from aligntools.aligning.evidence_texts import Readers
 from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.formats.inputs.sentences import Sentence, Sentences, paths_of
-from aligntools.formats.text.corpus import Bitext, Side, Skipped
+from aligntools.formats.links.pharaoh import Links, concatenate
+from aligntools.formats.text.bitext import stream_bitext
+from aligntools.formats.text.corpus import Bitext, Side, Skipped, in_ids_of, parts_of
 from aligntools.formats.text.text_settings import LONGEST_RANGE, Reading
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.run import Run
 from aligntools.pipeline import Part, Tally, map_parts
-from aligntools.viewing.models import ShownAsModel
+from aligntools.viewing.models import ModelView, ShownAsModel
 from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
 
 if TYPE_CHECKING:
@@ -31,10 +33,7 @@ if TYPE_CHECKING:
     from aligntools.aligning.model import AlignmentModel
     from aligntools.aligning.priors import PriorCounter
     from aligntools.formats.links.given_links import GivenLinks
-    from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.keywords import AppliedEvidenceKeywords, ApplyingKeywords
-    from aligntools.ground.parallel import Pool
-    from aligntools.viewing.models import ModelView
 
 
 #: Sentence pairs decided on at a time, so that long texts need no temporaries as long as they are.
@@ -365,8 +364,6 @@ class Aligner(ShownAsModel):
     ) -> "Iterator[Bitext]":
         """Yield a text in the model's ids, ``part`` pairs at a time; the other parameters are `align_batch`'s."""
         from aligntools.aligning.text.views import CutSide
-        from aligntools.formats.text.bitext import stream_bitext
-        from aligntools.formats.text.corpus import Bitext, Skipped, in_ids_of, parts_of
 
         model = self.model
         if isinstance(sources, Bitext):
@@ -402,7 +399,6 @@ def _align_part(
 ) -> Iterator[Alignments]:
     """Yield the alignments of the runs of a part, and have their links counted."""
     from aligntools.aligning.applying.decisions import align_text
-    from aligntools.formats.links.pharaoh import concatenate
 
     text, given = text_of(part, aligner.model)
     weights = aligner.weights if decisions.by_network else None
@@ -446,7 +442,6 @@ class PairRequest(NamedTuple):
     def blank(self) -> "tuple[Bitext, list[GivenLinks]]":
         """As many pairs without words, and no links."""
         from aligntools.formats.links.given_links import GivenLinks
-        from aligntools.formats.links.pharaoh import Links
 
         text, offsets = self.text, np.zeros(len(self.text) + 1, np.int64)
         none, links = Side(np.empty(0, np.int32), offsets), Links(np.empty((0, 2), np.int32), offsets)

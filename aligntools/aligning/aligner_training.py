@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from aligntools.aligning.aligner import Aligner, check_lengths
 from aligntools.aligning.evidence import TextEvidence
-from aligntools.aligning.priors import WeightedPriors
+from aligntools.aligning.model import AlignmentModel
+from aligntools.aligning.priors import WeightedPriors, joined_with
 from aligntools.aligning.settings import AlignerSettings, PriorWeights, ReconstructionSettings
 from aligntools.aligning.training.sampling import LastPass
+from aligntools.aligning.training.view_priors import GivenPriors
+from aligntools.formats.text.corpus import Bitext, without_blanks
 from aligntools.formats.text.text_settings import Reading
-from aligntools.ground.parallel import pool_of
+from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.run import Run
 
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.rounds import Rounds
-    from aligntools.aligning.model import AlignmentModel
-    from aligntools.formats.text.corpus import Bitext
-    from aligntools.ground.parallel import Pool
 
 #: Pairs without words above which these are left out of training, where they are most of a text: each takes memory.
 MANY_BLANK = 1_000_000
@@ -72,10 +72,7 @@ def train_with(
     known: What is known of the text's words beforehand.
     learned: An aligner of other text, whose counts are priors, and whose links are mixed with those of the new one.
     """
-    from aligntools.aligning.priors import joined_with
     from aligntools.aligning.training.train_model import count_steps, train_model
-    from aligntools.aligning.training.view_priors import GivenPriors
-    from aligntools.formats.text.corpus import without_blanks
 
     counts, weights = (None, PriorWeights()) if priors is None else (priors.counts, priors.weights)
     if priors is not None:

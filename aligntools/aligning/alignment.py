@@ -24,16 +24,18 @@ from aligntools.aligning.settings import (
 )
 from aligntools.aligning.training.sampling import LastPass
 from aligntools.formats.inputs.sentences import Sentences, paths_of
+from aligntools.formats.text import bitext
+from aligntools.formats.text.corpus import Bitext, in_lower_case
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress
 from aligntools.ground.run import Run
+from aligntools.words.white_space import SPLITS, split_of
 
 if TYPE_CHECKING:
     from aligntools.formats.annotation.class_lists import ClassList, WordLookup
-    from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.keywords import AlignKeywords, MreKeywords, ReadingKeywords, TrainingKeywords
 
 
@@ -83,9 +85,6 @@ def read_bitext(
     >>> len(at.read_bitext("data/samples/de-en.de", "data/samples/de-en.en"))
     240
     """
-    from aligntools.formats.text import bitext
-    from aligntools.words.white_space import SPLITS, split_of
-
     given = Given("read_bitext", options)
     how = given.take(Reading, reading)
     given.end()
@@ -105,8 +104,6 @@ def text_with_evidence(
     places: bool = False,
 ) -> "tuple[Bitext, TextEvidence | None]":
     """Return a text as training reads it, and the evidence about its words as written; see `evidence.ask`."""
-    from aligntools.formats.text.corpus import Bitext, in_lower_case
-
     if isinstance(sources, Bitext):
         written = sources
     else:
@@ -398,8 +395,6 @@ def align(
     >>> [str(a) for a in found]
     ['0-0 1-1', '0-0 1-1', '0-0 1-1']
     """
-    from aligntools.formats.text.corpus import Bitext
-
     given = Given("align", options)
     settings = _settings_after(given.take(AlignerSettings, settings), init_model, adapt)
     weights, decisions = given.take(PriorWeights), given.take(Decisions, decisions)

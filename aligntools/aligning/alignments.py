@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,8 @@ import numpy.typing as npt
 from aligntools.formats.inputs.sentences import Sentence, words_of
 from aligntools.formats.links.pharaoh import Links, concatenate, format_pharaoh
 from aligntools.formats.text.corpus import Skipped
-
-if TYPE_CHECKING:
-    from aligntools.formats.text.text_settings import Split
-
+from aligntools.formats.text.text_settings import Split
+from aligntools.ground.errors import visible
 
 #: What stands between words; Unicode's other spaces do not.
 _SPACES = re.compile(r"[ \t\n]+")
@@ -88,7 +86,6 @@ class Alignment:
 
     def _repr_svg_(self) -> str:
         """Return a picture for notebooks: the links between the words, or their numbers where words are not known."""
-        from aligntools.ground.errors import visible
         from aligntools.viewing.pictures import ShownPair, picture
 
         if self.words is not None:

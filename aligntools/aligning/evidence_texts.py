@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Protocol
 
 from aligntools.aligning.evidence import EvidenceOptions, TextEvidence, TextSource
 from aligntools.formats.inputs.sentences import Sentences, paths_of
+from aligntools.formats.text.bitext import stream_bitext
+from aligntools.formats.text.corpus import Bitext, in_ids_of, parts_of
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool
+from aligntools.words.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.weights import Weights
     from aligntools.aligning.model import AlignmentModel
     from aligntools.formats.links.given_links import GivenLinks
-    from aligntools.formats.text.corpus import Bitext
-    from aligntools.ground.parallel import Pool
 
 #: Sentence pairs of a file that sources read at a time.
 _LINES = 2_500
@@ -71,10 +73,6 @@ class Readers:
         pool: "Pool",
     ) -> "Iterator[tuple[Bitext, list[GivenLinks]]]":
         """Yield a text in an aligner's ids, as `Aligner.texts` does, with each source's links of its words."""
-        from aligntools.formats.text.bitext import stream_bitext
-        from aligntools.formats.text.corpus import Bitext, in_ids_of, parts_of
-        from aligntools.words.vocabulary import Vocabulary
-
         model = aligner.model
         if isinstance(sources, Bitext):
             places = self.known.places if self.known is not None and self.known.text is sources else {}

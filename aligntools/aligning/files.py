@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aligntools.aligning.aligner import PART, Aligner
 from aligntools.aligning.aligner_training import settings_of_new_text, tell_unused, train_with
@@ -25,16 +25,13 @@ from aligntools.aligning.training.sampling import LastPass
 from aligntools.formats.links.pharaoh import concatenate
 from aligntools.formats.opening import files as named_files
 from aligntools.formats.opening.files import Named, in_place_of_star, is_pattern
+from aligntools.formats.text.corpus import Bitext
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.parallel import pool_of
+from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.progress import Bars, Watch
 from aligntools.ground.run import Run
 from aligntools.pipeline import Tally
-
-if TYPE_CHECKING:
-    from aligntools.formats.text.corpus import Bitext
-    from aligntools.ground.parallel import Pool
 
 
 def align_files(

@@ -11,21 +11,20 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from aligntools.aligning.alignments import Alignments
-from aligntools.aligning.applying.applier import Posteriors
+from aligntools.aligning.applying.applier import Applier, Posteriors
 from aligntools.aligning.applying.decisions import align_text, links_from
 from aligntools.aligning.model import AlignmentModel
+from aligntools.aligning.settings import Decisions
 from aligntools.aligning.text.link_matrices import plan_chunks
+from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.text.corpus import Bitext, Skipped, compacted, in_ids_of, parts_of
 from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from aligntools.aligning.applying.applier import Applier
     from aligntools.aligning.contrastive.candidate_links import CandidateLinks
     from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.weights import Weights
-    from aligntools.aligning.settings import Decisions
-    from aligntools.formats.links.given_links import GivenLinks
 
 #: Powers of how many words models have seen, and of which share of a pair's words each knows, in the odds between them.
 SEEN, KNOWN = 0.4, 10.0

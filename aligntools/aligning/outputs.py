@@ -13,20 +13,19 @@ import numpy.typing as npt
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.alignments import Alignments, AlignmentTally
 from aligntools.aligning.settings import Decisions
+from aligntools.formats.links.pharaoh import Links, concatenate, format_pharaoh
 from aligntools.formats.opening.files import in_place_of_star, writing
+from aligntools.formats.text.corpus import Bitext
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.ground.parallel import pool_of
+from aligntools.ground.parallel import Pool, pool_of
 from aligntools.links.settings import LinkWriting
 from aligntools.pipeline import Sinks
 
 if TYPE_CHECKING:
     from aligntools.aligning.giza import GizaFolder
     from aligntools.aligning.link_units import Reshaping
-    from aligntools.formats.links.pharaoh import Links
     from aligntools.formats.links.priors import Priors
-    from aligntools.formats.text.corpus import Bitext
-    from aligntools.ground.parallel import Pool
 
 
 #: Links written from where on it is worth the compiler.
@@ -149,8 +148,6 @@ class AlignmentSinks:
 
     def write_block(self, block: Alignments, flush: bool = False) -> None:
         """Write the lines of a block."""
-        from aligntools.formats.links.pharaoh import format_pharaoh
-
         self.tally.add(block)
         if self.costs:
             for tables, table in zip(self._single, (block.forward_table, block.reverse_table), strict=True):
@@ -183,8 +180,6 @@ class AlignmentSinks:
 
     def write_costs(self, bitext: "Bitext", pool: Any, case_sensitive: bool, priors: "Priors | None") -> None:
         """Write costs on eflomal's scale, once all links are known."""
-        from aligntools.formats.links.pharaoh import concatenate
-
         forward, reverse = (
             None if None in tables else concatenate([table for table in tables if table is not None])
             for tables in self._single
@@ -254,15 +249,12 @@ class MosesModel:
 
     def write(self, block: Alignments) -> None:
         """Write the links of a block."""
-        from aligntools.formats.links.pharaoh import format_pharaoh
-
         self._tables.append(block.table)
         self._file.write(format_pharaoh(block.table))
 
     def finish(self, source: str | os.PathLike[str], target: str | os.PathLike[str] | None, reading: Reading) -> None:
         """Write ``lex.f2e`` and ``lex.e2f``, of the words as they stand in the text."""
         from aligntools.aligning.alignment import read_bitext
-        from aligntools.formats.links.pharaoh import concatenate
         from aligntools.links.translation_tables import extract_lexicon
 
         bitext = read_bitext(source, target, reading=replace(reading, case_sensitive=True))

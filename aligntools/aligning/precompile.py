@@ -21,6 +21,7 @@ from aligntools.aligning.text import kernels_byte_pairs as kb
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text import kernels_look_alikes as kl
 from aligntools.aligning.text.kernels_pairs import Directed, Pairs
+from aligntools.ground import compiler, system
 
 # Compiles kernels that training needs later, in other processes meanwhile, so that a first run waits less.
 #
@@ -115,8 +116,6 @@ def compiling_for(model_type: str, threads: int) -> Iterator[None]:
 
 
 def _started(model_type: str) -> list[subprocess.Popen[bytes]]:
-    from aligntools.ground import compiler, system
-
     processes: list[subprocess.Popen[bytes]] = []
     if not system.HANDS_OVER:  # then training compiles for itself
         return processes

@@ -6,13 +6,15 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.views import CutSide
 from aligntools.formats.inputs.sentences import Sentences, Split
+from aligntools.formats.links import pharaoh
+from aligntools.formats.links import priors as format
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.priors import Counted, Priors, combined
 from aligntools.formats.text.corpus import Bitext, Side
@@ -23,12 +25,6 @@ from aligntools.links.alignments import (
     links_of,
 )
 from aligntools.words.vocabulary import AnyVocabulary, ExtendedVocabulary, Vocabulary
-
-if TYPE_CHECKING:
-    from aligntools.formats.links.pharaoh import Links
-    from aligntools.formats.links.priors import Priors
-    from aligntools.formats.text.corpus import Bitext
-
 
 _log = logging.getLogger("aligntools")
 
@@ -61,8 +57,6 @@ def read_priors(priors: SomePriors) -> Priors:
     >>> at.read_priors("data/samples/de-en.priors")
     <Priors: 5 LEX, 0 FERF, 0 FERR, 0 HMMF, 0 HMMR>
     """
-    from aligntools.formats.links import priors as format
-
     if isinstance(priors, Priors):
         return priors
     if isinstance(priors, str | os.PathLike):
@@ -90,8 +84,6 @@ def write_priors(path: str | os.PathLike[str], priors: Priors) -> None:
     DataError
         When it cannot be written.
     """
-    from aligntools.formats.links import priors as format
-
     format.write_priors(os.fspath(path), priors)
 
 
@@ -283,9 +275,6 @@ def count_priors(
     >>> at.count_priors(["das Haus", "das Buch"], ["the house", "the book"], ["0-0 1-1"] * 2, ["0-0 1-1"] * 2)
     <Priors: 3 LEX, 3 FERF, 3 FERR, 1 HMMF, 1 HMMR>
     """
-    from aligntools.formats.links import pharaoh
-    from aligntools.formats.text.corpus import Bitext
-
     bitext = sources if isinstance(sources, Bitext) else as_written(sources, targets, split)
     both = []
     for name, alignments in (("forward", forward), ("reverse", reverse)):

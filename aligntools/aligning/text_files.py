@@ -10,6 +10,7 @@ from aligntools.formats.text.text_settings import PieceReading, Reading, Tokeniz
 from aligntools.ground.declarations import documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.links.settings import LinkWriting as LinkWriting
+from aligntools.words.white_space import split_as
 
 if TYPE_CHECKING:
     from aligntools.aligning.outputs import AlignmentSinks
@@ -95,7 +96,6 @@ class TextFiles:
             return
         from aligntools.aligning.link_units import Reshaping
         from aligntools.formats.text.raw_pairs import RawPairs
-        from aligntools.words.white_space import split_as
 
         raw, tokens = raw_text(self, reading, applied)
         pieces = {name: split_as(path, reading.split) for name, path in self._piece_files.items()}
@@ -120,7 +120,6 @@ def raw_text(files: TextFiles, reading: Reading, applied: bool, copies: bool = F
     With ``copies`` the units of TMX and the like can be written as they stand; see `raw_pairs.RawPairs`.
     """
     from aligntools.formats.text.raw_pairs import RawPairs, TokenizedPairs
-    from aligntools.words.white_space import split_as
 
     kept = "memory" if applied else "disk"
     sides = [split_as(path, reading.split) for path in (files.source, files.target, files.joint_file)]

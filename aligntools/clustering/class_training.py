@@ -10,22 +10,24 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack, get_args
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.clustering.exchange import ClassSettings
+from aligntools.clustering import exchange
+from aligntools.clustering.exchange import ClassSettings, Clustering, cluster, count_text
+from aligntools.formats.annotation import class_lists
 from aligntools.formats.annotation.class_lists import ClassList
 from aligntools.formats.inputs.sentences import PathLike, Sentence, Sentences, side_of
+from aligntools.formats.opening import files
 from aligntools.formats.text.bitext import name_of
+from aligntools.formats.text.corpus import Bitext
 from aligntools.formats.text.text_settings import Splitting
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.run import Run
 from aligntools.links.alignments import ManyAlignments, as_written, links_of
+from aligntools.words.vocabulary import AnyVocabulary
 
 if TYPE_CHECKING:
-    from aligntools.clustering.exchange import Clustering
-    from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.keywords import ClassTrainingKeywords
-    from aligntools.words.vocabulary import AnyVocabulary
 
 #: Forms of a file of classes: mkcls' two, paths as of Brown clusters, and words with classes and counts.
 ClassFormat: TypeAlias = Literal["classes", "cats", "paths", "counts"]
@@ -104,8 +106,6 @@ class WordClasses:
 
     def format(self, format: ClassFormat = "classes") -> bytes:
         """Return the classes as one of the files that `save` writes."""
-        from aligntools.formats.annotation import class_lists
-
         numbers = np.where(self.classes > self.number, 1, self.classes + 1)  # as mkcls has them
         if format == "classes":
             return class_lists.format_classes(self.words, numbers)
@@ -134,8 +134,6 @@ class WordClasses:
         DataError
             When it cannot be written.
         """
-        from aligntools.formats.opening import files
-
         text = self.format(format)
         with files.writing(os.fspath(path)) as out:
             out.write(text)
@@ -224,8 +222,6 @@ def train_classes(
     sleeps	4
     the	3
     """
-    from aligntools.clustering.exchange import cluster, count_text
-
     given = Given("train_classes", options)
     settings = given.take(ClassSettings, settings)
     split, run = given.take(Splitting, splitting).split, given.take(Run, run).here()
@@ -288,10 +284,7 @@ def train_bilingual_classes(
     >>> len(source), len(target), target.number
     (6, 6, 3)
     """
-    from aligntools.clustering import exchange
-    from aligntools.clustering.exchange import cluster
     from aligntools.formats.links import pharaoh
-    from aligntools.formats.text.corpus import Bitext
 
     given = Given("train_bilingual_classes", options)
     settings = given.take(ClassSettings, settings)

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.formats.inputs.sentences import InputFormat, Sentences, paths_of
+from aligntools.formats.text.bitext import read_bitext, read_side
+from aligntools.formats.text.corpus import Bitext, Skipped
 from aligntools.ground.errors import DataError
 from aligntools.links.settings import Flavor, Heuristic
 
 if TYPE_CHECKING:
     from aligntools.formats.links.pharaoh import Links
-    from aligntools.formats.text.corpus import Bitext
 
 
 class HasPairs(Protocol):
@@ -195,8 +196,6 @@ def as_written(
     languages: str | None = None,
 ) -> "Bitext":
     """Read a text in the case that it has, its sentences of any length."""
-    from aligntools.formats.text.bitext import read_bitext
-
     paths = paths_of(sources, targets, split)
     how: Any = {"input_format": input_format, "languages": languages}
     return read_bitext(**paths, lowercase=False, max_length=_ANY_LENGTH, **how)
@@ -204,9 +203,6 @@ def as_written(
 
 def with_blanks(source: str, target: str) -> "Bitext":
     """Read a text whose pairs with a blank side count, as for extract_lex: all their words are NULL's."""
-    from aligntools.formats.text.bitext import read_side
-    from aligntools.formats.text.corpus import Bitext, Skipped
-
     (sources, source_words), (targets, target_words) = (read_side(p, lowercase=False) for p in (source, target))
     if len(sources) != len(targets):
         problem = f"{len(sources)} lines, but {target} has {len(targets)}; they must have the same number of lines"

@@ -17,7 +17,7 @@ from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.links.settings import CombiningSettings
 from aligntools.links.symmetrize import METHODS, symmetrize
-from aligntools.words.white_space import WhiteSpace, explained_by
+from aligntools.words.white_space import WhiteSpace, explained_by, split_as
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import CombiningKeywords
@@ -326,9 +326,7 @@ def combine_files(
     DataError
         For a line that cannot be read, a link out of range, or files that do not have the same number of lines.
     """
-    from aligntools.formats.opening import files
     from aligntools.links.pieces import PieceTexts
-    from aligntools.words.white_space import split_as
 
     given = Given("combine_files", options)
     how = given.take(CombiningSettings, settings)

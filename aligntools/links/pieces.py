@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,16 +12,10 @@ from aligntools.formats.text.bitext import sentences_given, words_given
 from aligntools.formats.text.raw_pairs import RawPairs
 from aligntools.formats.text.text_settings import PieceReading, Scheme
 from aligntools.ground.errors import DataError
-from aligntools.links.alignments import links_of
+from aligntools.links.alignments import ManyAlignments, links_of
 from aligntools.words import line_scan
 from aligntools.words.pieces import NO_MARKS, Cut, Units, cut_by_marks, cut_by_words, recognized
 from aligntools.words.white_space import as_spaces
-
-if TYPE_CHECKING:
-    from aligntools.formats.links.pharaoh import Links
-    from aligntools.links.alignments import ManyAlignments
-    from aligntools.words.pieces import Cut
-
 
 _NAMES = ("source", "target")
 

@@ -5,11 +5,12 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from aligntools.formats.inputs.sentences import Sentences, Split
+from aligntools.formats.links import pharaoh
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
 from aligntools.formats.text.corpus import Bitext, Side
@@ -23,11 +24,6 @@ from aligntools.links.alignments import (
 from aligntools.links.settings import ShortlistSettings, TableWriting
 from aligntools.words.vocabulary import AnyVocabulary
 from aligntools.words.white_space import tell_unwritten, whole_words
-
-if TYPE_CHECKING:
-    from aligntools.formats.links.pharaoh import Links
-    from aligntools.formats.text.corpus import Bitext
-
 
 NULL = "NULL"
 _CHUNK = 1 << 22  # links counted at a time
@@ -312,10 +308,6 @@ def extract_lexicon(
     >>> print(tables)
     4 pairs of words, 3 source and 4 target words
     """
-    from aligntools.formats.links import pharaoh
-    from aligntools.formats.links.pharaoh import Links
-    from aligntools.formats.text.corpus import Bitext
-
     name = "alignments"
     if isinstance(alignments, str | os.PathLike):
         alignments, name = Path(alignments), os.fspath(alignments)

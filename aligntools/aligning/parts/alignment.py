@@ -10,22 +10,26 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from aligntools import __version__
 from aligntools.aligning.aligner_training import tell_unused
 from aligntools.aligning.alignments import Alignments
 from aligntools.aligning.evidence import About, EvidenceOptions, summary
 from aligntools.aligning.evidence_kinds import SETTINGS
+from aligntools.aligning.memory import check, chosen_part, of_part
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon, table_values
 from aligntools.aligning.models.registry import kind_of
+from aligntools.aligning.parts.given_pairs import in_parts
 from aligntools.aligning.parts.passes import last_stage
 from aligntools.aligning.parts.words import MARK, MOST_WORDS, SHARED
-from aligntools.aligning.parts.work import PartedText, ViewWork
+from aligntools.aligning.parts.work import JobRunner, PartedText, ViewWork
 from aligntools.aligning.priors import SomePriors, WeightedPriors, fingerprint
 from aligntools.aligning.settings import PART_PAIRS, AlignerSettings, Decisions, PartSettings, PriorWeights
 from aligntools.aligning.text.cooccurrence import Table, smoothed_shares
 from aligntools.aligning.text.views import ViewWords, cut
 from aligntools.formats.inputs.sentences import Sentences, paths_of
+from aligntools.formats.opening.files import is_pattern, is_regular, matching
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground import memory
 from aligntools.ground.declarations import Given, taking
@@ -35,14 +39,13 @@ from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.run import Run
 from aligntools.store.job_engines import opened, temporary_folder
+from aligntools.store.stores import Store, held
 from aligntools.words.vocabulary import Vocabulary
+from aligntools.words.white_space import named_as, split_as, split_of
 
 if TYPE_CHECKING:
     from aligntools.aligning.parts.part_reader import TextSizes
-    from aligntools.aligning.parts.work import JobRunner, PartedText
     from aligntools.ground.keywords import PartsKeywords
-    from aligntools.ground.parallel import Pool
-    from aligntools.store.stores import Store
 
 
 _log = logging.getLogger("aligntools")
@@ -84,9 +87,7 @@ class PartsRun:
         progress: Progress = None,
         advance: Callable[[str, int, int], None] = lambda _stage, _done, _of: None,
     ) -> None:
-        from aligntools.aligning.parts.given_pairs import in_parts
         from aligntools.aligning.parts.training import check_settings
-        from aligntools.words.white_space import named_as
 
         tell_unused(settings)
         # not chosen here: subwords take memory, views are trained one after the other
@@ -95,14 +96,16 @@ class PartsRun:
         self.inputs, self.files = _files(sources, targets, reading.split)
         if run.remote:  # workers have working folders of their own
             self.inputs = [
-                {k: named_as(v, os.path.abspath(v)) if _regular(v) else v for k, v in one.items()}
+                {k: named_as(v, os.path.abspath(v)) if is_regular(v) else v for k, v in one.items()}
                 for one in self.inputs
             ]
         self.sizes: TextSizes | None = None
         self._settings, self._decisions = settings, decisions.suiting(settings.direction, settings.decides)
         self._run, self._reading, self._directions = run.checked(), reading.arguments(), directions
         self._chose = parts.checked().part_size is None
-        self._part_size = parts.part_size or self._chosen()
+        bound = memory.limit() if run.memory is None else run.memory
+        # a cluster's workers have memory of their own
+        self._part_size = parts.part_size or (PART_PAIRS if run.remote else chosen_part(bound))
         self._checkpoint, self._tell, self._advance = checkpoint, reporter(progress), advance
         self._evidence = evidence.elsewhere()  # workers may have working folders of their own
         for kind in evidence.kinds:
@@ -110,23 +113,13 @@ class PartsRun:
                 raise UsageProblem(f"`{kind.option}` is for text in memory, and this text is worked on in parts")
         lowercase = bool(self._reading["lowercase"])
         self._priors = None if priors is None else in_parts(priors.counts, priors.weights, lowercase)
-        if checkpoint is not None and not all(_regular(path) for one in self.inputs for path in one.values()):
+        self._paths = [path for one in self.inputs for path in one.values()]
+        self._readable = all(map(is_regular, self._paths))
+        if checkpoint is not None and not self._readable:
             raise UsageProblem("`checkpoint` needs files: a pipe cannot be read again")
-
-    def _chosen(self) -> int:
-        """Return the usual number of pairs of a part, or as many as memory lets it have."""
-        from aligntools.aligning.memory import chosen_part
-        from aligntools.ground import memory
-
-        if self._run.remote:  # workers have memory of their own
-            return PART_PAIRS
-        bound = memory.limit() if self._run.memory is None else self._run.memory
-        return chosen_part(bound)
 
     def _take_begun(self) -> bool:
         """Take the size of parts that this work was begun with, where nobody asked for one; return whether there is."""
-        from aligntools.store.stores import Store
-
         if self._checkpoint is None or not self._chose:
             return False
         store = Store(os.path.abspath(self._checkpoint))
@@ -140,36 +133,30 @@ class PartsRun:
 
     def _check_memory(self) -> None:
         """Refuse a bound that cannot be kept, before any work."""
-        from aligntools.aligning import memory
         from aligntools.aligning.parts.plans import estimate_text
-        from aligntools.ground import memory as bounds
 
         begun = self._take_begun()
         run = self._run
-        if run.remote or (run.memory is None and bounds.limit() is None):
+        bound = memory.limit() if run.memory is None else run.memory
+        if run.remote or bound is None:
             return
-        known = all(_regular(path) for one in self.inputs for path in one.values())
-        vocabulary = estimate_text(self.inputs, self._reading["languages"]).vocabulary if known else 0
-        memory.check(run.memory, run.workers or 0, self._part_size, vocabulary, begun)
-        bound = bounds.limit() if run.memory is None else run.memory
-        if bound is not None and self._chose and not begun and self._part_size < PART_PAIRS:
-            _log.info("parts of %d pairs, to keep to %s of memory", self._part_size, bounds.shown(bound))
+        vocabulary = estimate_text(self.inputs, self._reading["languages"]).vocabulary if self._readable else 0
+        check(run.memory, run.workers or 0, self._part_size, vocabulary, begun)
+        if self._chose and not begun and self._part_size < PART_PAIRS:
+            _log.info("parts of %d pairs, to keep to %s of memory", self._part_size, memory.shown(bound))
 
     def run(self, pool: "Pool", save_model: str | None = None) -> Iterator[tuple[int, Alignments]]:
         """Train, then yield the links of each part, with the number of the file it is of."""
-        from aligntools.aligning import memory
         from aligntools.aligning.contrastive.tasks import for_new_text
         from aligntools.aligning.parts.part_reader import PartReading
         from aligntools.aligning.parts.training import decision_of, link_parts, read_text, train_parts
-        from aligntools.aligning.parts.work import JobRunner, PartedText
-        from aligntools.words.white_space import split_of
 
         self._check_memory()
         with self._folder() as store:
-            names = [os.fspath(path) for one in self.inputs for path in one.values() if _regular(path)]
-            each = memory.of_part(self._part_size)
-            with opened(self._run, pool, store.folder, names, each=each, advice=_ADVICE) as engine:
-                runner = JobRunner(engine, self._report, self._advance)
+            names = [os.fspath(path) for path in self._paths if is_regular(path)]
+            with opened(self._run, pool, store.folder, names, each=of_part(self._part_size), advice=_ADVICE) as engine:
+                report = lambda figures: self._tell(Step(figures["stage"], None, None, figures))  # noqa: E731
+                runner = JobRunner(engine, report, self._advance)
                 asked = bool(self._evidence)
                 reading = PartReading(store, tuple(self.inputs), pairs=self._part_size, written=asked, **self._reading)
                 self.sizes = read_text(reading, runner, pool)
@@ -205,7 +192,7 @@ class PartsRun:
         """Return what the work would take, in lines for a person; a sample is aligned, and timed by ``clock``."""
         from aligntools.aligning.parts.plans import plan_lines
 
-        if not all(_regular(path) for one in self.inputs for path in one.values()):
+        if not self._readable:
             raise UsageProblem("`plan` needs files: it looks at their beginning, and a pipe cannot be read again")
         self._check_memory()
         return plan_lines(
@@ -219,14 +206,9 @@ class PartsRun:
             clock,
         )
 
-    def _report(self, figures: dict[str, Any]) -> None:
-        self._tell(Step(figures["stage"], None, None, figures))
-
     @contextlib.contextmanager
     def _folder(self) -> "Iterator[Store]":
         """Yield the folder that parts are kept in."""
-        from aligntools.store.stores import Store, held
-
         if self._checkpoint is None:
             with temporary_folder(self._run.tmpdir) as folder:
                 yield Store(folder)
@@ -244,8 +226,6 @@ class PartsRun:
 
     def forget(self) -> None:
         """Empty the checkpoint's folder: what was made of it is in its place."""
-        from aligntools.store.stores import Store, held
-
         if self._checkpoint is not None:
             with held(self._checkpoint, ends=True):
                 store = Store(self._checkpoint)
@@ -254,14 +234,10 @@ class PartsRun:
 
     def _signature(self) -> dict[str, Any]:
         """Return what tells two tasks apart: text, options, version."""
-        from aligntools import __version__
-        from aligntools.words.white_space import split_of
-
         files = []
-        for one in self.inputs:
-            for path in one.values():
-                about = os.stat(path)
-                files.append([os.path.realpath(path), about.st_size, about.st_mtime_ns, split_of(path)])
+        for path in self._paths:
+            about = os.stat(path)
+            files.append([os.path.realpath(path), about.st_size, about.st_mtime_ns, split_of(path)])
         facts = {
             "version": __version__,
             "files": files,
@@ -277,17 +253,8 @@ class PartsRun:
         return found
 
 
-def _regular(path: object) -> bool:
-    from aligntools.formats.opening.files import is_regular
-
-    return is_regular(path)
-
-
 def _files(sources: Sentences, targets: Sentences | None, split: str | None) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the files that the sides name, as readers take them, and what their patterns' stars stand for."""
-    from aligntools.formats.opening.files import is_pattern, matching
-    from aligntools.words.white_space import named_as, split_as
-
     if not is_pattern(sources) and not is_pattern(targets):
         return [paths_of(sources, targets, split)], [""]
     sources, targets = split_as(sources, split), split_as(targets, split)
@@ -311,10 +278,8 @@ def seems_too_large(texts: list[str], settings: AlignerSettings, languages: str 
     texts: One file, or two.
     languages: Of TMX and the like.
     """
-    from aligntools.ground import memory
-
     bound = memory.limit()
-    if bound is None or not all(_regular(text) for text in texts):
+    if bound is None or not all(map(is_regular, texts)):
         return False
     if sum(os.path.getsize(text) for text in texts) * 20 < bound - memory.FIXED:  # small, whatever its compression
         return False

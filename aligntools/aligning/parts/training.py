@@ -24,6 +24,7 @@ from aligntools.aligning.parts.work import JobRunner, PartedText, ViewRunner, Vi
 from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
 from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.opening.files import is_regular
 from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.engines import Serial
 from aligntools.ground.errors import UsageProblem
@@ -57,8 +58,6 @@ def read_text(reading: PartReading, runner: JobRunner, pool: Pool) -> TextSizes:
 
 
 def _is_file(path: object) -> bool:
-    from aligntools.formats.opening.files import is_regular
-
     return is_regular(path)
 
 
