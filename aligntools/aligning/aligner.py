@@ -1,7 +1,7 @@
 """Trained aligners: applied to sentence pairs, saved, loaded."""
 
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 
 from aligntools.aligning.alignments import Alignment, Alignments, with_words
-from aligntools.aligning.evidence import SAMPLED, EvidenceOptions, TextEvidence
-from aligntools.aligning.evidence_texts import Readers
+from aligntools.aligning.evidence import SAMPLED, EvidenceOptions, TextEvidence, TextSource
 from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.formats.inputs.sentences import Sentence, Sentences, paths_of
 from aligntools.formats.links.pharaoh import Links, concatenate
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
 
 #: Sentence pairs decided on at a time, so that long texts need no temporaries as long as they are.
 PART = 50_000
-#: Lines of a file that are aligned together, at most.
-_LINES = 10_000
+#: Lines of a file that are aligned together, and pairs of it that sources of evidence read together, at most.
+_LINES, _READ = 10_000, 2_500
 
 
 def check_lengths(bitext: "Bitext") -> None:
@@ -47,6 +46,26 @@ def check_lengths(bitext: "Bitext") -> None:
     longest = max((int(side.lengths().max(initial=0)) for side in (bitext.source, bitext.target)), default=0)
     if longest > LONGEST_RANGE.high:
         raise UsageProblem(f"a sentence has {longest} words, over {LONGEST_RANGE.high}; read the text with max_length")
+
+
+def check_applied(asked: EvidenceOptions, weights: "Weights | None", path: str) -> None:
+    """Refuse sources that were asked for but that the weights of a file do not use."""
+    for kind in asked.kinds:
+        if weights is None or kind.name not in weights.knowers:
+            raise UsageProblem(f"{path} uses no {kind.name}; `{kind.option}` is for training")
+
+
+def evidence_sources(
+    weights: "Weights", known: TextEvidence | None, asked: EvidenceOptions
+) -> Mapping[str, TextSource]:
+    """Return the sources that weights ask, by kinds of evidence, in the order of their tables.
+
+    Of a model that was trained here they are those that it was trained with. Raises UsageProblem when one is not there,
+    or is another one.
+    """
+    if known is not None and weights.knowers.keys() <= known.sources.keys():
+        return {name: known.sources[name] for name in weights.knowers}
+    return asked.sources(weights.knowers)
 
 
 class Aligner(ShownAsModel):
@@ -96,10 +115,9 @@ class Aligner(ShownAsModel):
         return found._leaving_out(others)
 
     @cached_property
-    def _readers(self) -> Readers:
+    def _sources(self) -> Mapping[str, TextSource]:
         """What decisions on links ask."""
-        assert self.weights is not None
-        return Readers.of(self.weights, self._known, self._asked)
+        return {} if self.weights is None else evidence_sources(self.weights, self._known, self._asked)
 
     def _suiting(self, sources: object) -> "Aligner":
         """Return what aligns a text: without kinds of evidence that did not read it, or that are not there to do so."""
@@ -336,23 +354,51 @@ class Aligner(ShownAsModel):
         size = JOB if run.asked else PART
         aligner = self._suiting(sources) if decisions.by_network else self
         with pool_of(run.threads) as pool:
-            texts = aligner._with_places(sources, targets, reading, unbuffered, size, decisions, pool)
+            asked = aligner._sources if decisions.by_network else {}
+            texts = aligner.texts_with_links(asked, sources, targets, reading, unbuffered, size, pool)
             yield from align_parts(work, aligner, texts, run, pool, requests)
 
-    def _with_places(
+    def texts_with_links(
         self,
+        asked: Mapping[str, TextSource],
         sources: "Sentences | Bitext",
         targets: Sentences | None,
         reading: Reading,
         unbuffered: bool,
         part: int,
-        decisions: Decisions,
         pool: "Pool",
     ) -> "Iterator[tuple[Bitext, list[GivenLinks]]]":
-        """Yield what `texts` does, each with what weights ask of its places."""
-        if self.weights is not None and decisions.by_network and self.weights.knowers:
-            return self._readers.texts(self, sources, targets, reading, unbuffered, part, pool)
-        return ((text, []) for text in self.texts(sources, targets, reading, unbuffered, part))
+        """Yield what `texts` does, each with the links of its words by every source that is asked."""
+        if not asked:
+            yield from ((text, []) for text in self.texts(sources, targets, reading, unbuffered, part))
+            return
+        model, known = self.model, self._known
+        if isinstance(sources, Bitext):
+            own = known is not None and known.text is sources and asked.keys() <= known.sources.keys()
+            places = known.places if known is not None and own else {}
+            texts, begin = self.texts(sources, targets, reading, unbuffered, part), 0
+            for text, written in zip(texts, parts_of(sources, part), strict=True):
+                end = begin + len(text)
+                links = (
+                    places[name].given[begin:end] if name in places else one.links(written, pool)
+                    for name, one in asked.items()
+                )
+                yield text, list(links)
+                begin = end
+            return
+        none = Vocabulary.from_words([])
+        blocks = stream_bitext(
+            **paths_of(sources, targets, reading.split or model.split),
+            source_vocabulary=none,
+            target_vocabulary=none,
+            **reading.arguments() | {"lowercase": False},
+            unbuffered=unbuffered,
+            block_lines=min(part, _READ),
+        )
+        for written in blocks:
+            text = in_ids_of(written, model.source_vocabulary, model.target_vocabulary, model.lowercase)
+            for whole in self.texts(text, None, reading, unbuffered, len(text)):
+                yield whole, [one.links(written, pool) for one in asked.values()]
 
     def texts(
         self,

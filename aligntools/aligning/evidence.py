@@ -428,11 +428,6 @@ class TextEvidence:
         return summary(self.header)
 
     @property
-    def of_places(self) -> bool:
-        """Whether a kind was asked that can give evidence of places."""
-        return any(kind_of(name).places for name in self.said)
-
-    @property
     def places(self) -> "dict[str, Places]":
         """Evidence of places, by kind, in the order that weights have it."""
         return {name: one.places for name, one in sorted(self.said.items()) if one.places is not None}

@@ -8,12 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aligntools.aligning.aligner import PART, Aligner
+from aligntools.aligning.aligner import PART, Aligner, check_applied
 from aligntools.aligning.aligner_training import settings_of_new_text, tell_unused, train_with
 from aligntools.aligning.alignment import Plan, text_with_evidence, with_word_classes
 from aligntools.aligning.alignments import Alignments, AlignmentTally
 from aligntools.aligning.evidence import EvidenceOptions, TextEvidence
-from aligntools.aligning.evidence_texts import check_applied
 from aligntools.aligning.outputs import AlignmentSinks, check_whole_words, write_ttable
 from aligntools.aligning.parts import alignment as large
 from aligntools.aligning.parts.alignment import PartsRun

@@ -11,7 +11,7 @@ from aligntools.aligning.models.cepts import LEAST
 from aligntools.aligning.models.ibm3 import Ibm3
 from aligntools.aligning.models.ibm4 import Ibm4
 from aligntools.aligning.models.jumps import initial_jumps
-from aligntools.aligning.models.lexical import LexicalFields, lexicon_from_counts
+from aligntools.aligning.models.lexical import LexicalFields, lexical_fields, lexicon_from_counts
 from aligntools.aligning.models.position_tables import LONGEST, PositionTable
 from aligntools.aligning.settings import AlignerSettings, Direction, ResolvedSettings
 from aligntools.aligning.text.cooccurrence import Table
@@ -68,16 +68,10 @@ def model_of_giza(
 
 def _settings(found: list[GizaTraining], direction: Direction, pegging: bool) -> ResolvedSettings:
     p_null = min(found[0].number("emprobforempty", _NULL), 0.999)
-    return AlignerSettings(
-        model_type="ibm4" if found[0].heads is not None else "ibm3",
-        direction=direction,
-        estimator="em",
-        agreement=False,
-        look_alike=False,
-        views=(0,),
-        p_null=p_null,
-        pegging=pegging,
-    ).resolved(1)
+    model_type = "ibm4" if found[0].heads is not None else "ibm3"
+    plain: Any = {"estimator": "em", "agreement": False, "look_alike": False, "views": (0,)}
+    how: Any = {"direction": direction, "p_null": p_null, "pegging": pegging}
+    return AlignerSettings(model_type=model_type, **plain, **how).resolved(1)
 
 
 def _places(numbers: np.ndarray, of: np.ndarray) -> np.ndarray:
@@ -122,16 +116,10 @@ def _lexical(
     none = Side(np.zeros(0, np.int32), np.zeros(1, np.int64))
     for null in nulls:
         null[0] = 0
-    return {
-        "words": view_text(Bitext(none, none, vocabularies[0], vocabularies[1], Skipped()), 0).words,
-        "table": table,
-        "lexicon": lexicon_from_counts(table, counts[0], counts[1], tiers, settings.alpha, False, pool),
-        "counts": counts,
-        "tiers": tiers,
-        "s_null": nulls[0],
-        "t_null": nulls[1],
-        "p_null": np.full(2, settings.null_prior, np.float32),
-    }
+    words = view_text(Bitext(none, none, vocabularies[0], vocabularies[1], Skipped()), 0).words
+    lexicon = lexicon_from_counts(table, counts[0], counts[1], tiers, settings.alpha, False, pool)
+    p_null = np.full(2, settings.null_prior, np.float32)
+    return lexical_fields(words, table, lexicon, counts, tiers, nulls[0], nulls[1], p_null)
 
 
 def _fertility(training: GizaTraining | None, numbers: np.ndarray) -> np.ndarray:

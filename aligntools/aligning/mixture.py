@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from aligntools.aligning.alignments import Alignments
-from aligntools.aligning.applying.applier import Applier, Posteriors
+from aligntools.aligning.applying.applier import Applier, Posteriors, posteriors_of
 from aligntools.aligning.applying.decisions import align_text, links_from
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.settings import Decisions
@@ -118,17 +118,7 @@ def whole(text: Bitext, runs: Iterable[Posteriors]) -> Posteriors:
         reverse.append(one.reverse[:n].copy())
         logs.append(one.log_likelihood)
     (chunk,) = plan_chunks(text.source.lengths(), text.target.lengths(), 1 << 62)
-    return Posteriors(
-        0,
-        len(text),
-        text.source.offsets,
-        text.target.offsets,
-        chunk.cell_offsets,
-        chunk.sentence_blocks,
-        np.concatenate(forward),
-        np.concatenate(reverse),
-        np.concatenate(logs, axis=1),
-    )
+    return posteriors_of(text, chunk, np.concatenate(forward), np.concatenate(reverse), np.concatenate(logs, axis=1))
 
 
 def mixed(own: Posteriors, before: Posteriors, share: np.ndarray) -> Posteriors:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from aligntools.aligning.evidence import OF_MODELS, About, described_as
 from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.jumps import initial_jumps
-from aligntools.aligning.models.lexical import lexicon_from_counts
+from aligntools.aligning.models.lexical import lexical_fields, lexicon_from_counts
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import AlignerSettings, ResolvedSettings
 from aligntools.aligning.text.cooccurrence import Table
@@ -36,10 +36,6 @@ from aligntools.ground.ranges import amounts
 from aligntools.viewing.models import Columns, ModelView, WordList
 from aligntools.words.vocabulary import AnyVocabulary, ExtendedVocabulary, Vocabulary
 from aligntools.words.white_space import SPLITS
-
-if TYPE_CHECKING:
-    pass
-
 
 #: Weight of the pieces' posteriors; the views share the rest.
 WEIGHT = 0.35
@@ -377,16 +373,9 @@ def _view_model(
     hold({"tiers": tiers}, "tiers", (TIERS,), np.float64, 0)
     lexicon = lexicon_from_counts(table, counts[0], counts[-1], tiers, settings.alpha, settings.estimator == "vb", pool)
     s_map, t_map, s_keys, t_keys = (arrays[name] for name in ("s_map", "t_map", "s_keys", "t_keys"))
-    fields = {
-        "words": ViewWords(about["view"], s_words, t_words, s_map, t_map, s_keys, t_keys),
-        "table": table,
-        "lexicon": lexicon,
-        "counts": counts,
-        "tiers": tiers,
-        "s_null": arrays["s_null"],
-        "t_null": arrays["t_null"],
-        "p_null": arrays["p_null"],
-    }
+    words = ViewWords(about["view"], s_words, t_words, s_map, t_map, s_keys, t_keys)
+    nulls = (arrays[name] for name in ("s_null", "t_null", "p_null"))
+    fields = lexical_fields(words, table, lexicon, counts, tiers, *nulls)
     model: LexicalModel = kind_of(settings.model_type).load().from_arrays(fields, arrays, about, settings)
     return model
 

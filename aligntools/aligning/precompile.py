@@ -49,24 +49,8 @@ def hmm() -> None:
 def sampler() -> None:
     """The fertility model's sampler."""
     scratch = kernels_fertility.SamplerScratch(I64, F64, np.zeros((1, 1)))
-    kernels_fertility.sweep(
-        0,
-        0,
-        TEXT,
-        SAMPLED,
-        COUNTS,
-        kc.LinkMeans(F32, JUMPS, JUMPS),
-        0.1,
-        0.1,
-        1,
-        0,
-        True,
-        np.uint64(0),
-        np.zeros(1, np.uint64),
-        0,
-        0,
-        scratch,
-    )
+    how, means = (0.1, 0.1, 1, 0, True, np.uint64(0)), kc.LinkMeans(F32, JUMPS, JUMPS)
+    kernels_fertility.sweep(0, 0, TEXT, SAMPLED, COUNTS, means, *how, np.zeros(1, np.uint64), 0, 0, scratch)
 
 
 def pieces() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.ibm2 import Ibm2
-from aligntools.aligning.models.lexical import lexicon_from_counts
+from aligntools.aligning.models.lexical import lexical_fields, lexicon_from_counts
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import KEY, TIERS
@@ -70,17 +70,9 @@ def model_from_tables(
     maps = tuple(np.append(np.arange(len(w)), len(w)).astype(np.int32) for w in (s_words, t_words))
     look_alikes = tuple(np.concatenate([look_alike_keys(w), np.zeros((1, KEY), np.int32)]) for w in (s_words, t_words))
     words = ViewWords(0, s_words, t_words, maps[0], maps[1], look_alikes[0], look_alikes[1])
-    model = Ibm2(
-        words=words,
-        table=table,
-        lexicon=lexicon,
-        counts=values,
-        tiers=tiers,
-        s_null=_null(reverse, sources),
-        t_null=_null(forward, targets),
-        p_null=np.full(2, settings.p_null, np.float32),
-        tension=np.full(2, float(tension)),
-    )
+    nulls = _null(reverse, sources), _null(forward, targets), np.full(2, settings.p_null, np.float32)
+    fields = lexical_fields(words, table, lexicon, values, tiers, *nulls)
+    model = Ibm2(**fields, tension=np.full(2, float(tension)))
     return AlignmentModel(settings, source, target, [model], lowercase=lowercase)
 
 

@@ -69,17 +69,8 @@ def grow(forward: Links, reverse: Links, slots: int, final: int, symal: bool, co
         from aligntools.links import kernels_symmetrize
 
         pairs, offsets = np.empty((size, 2), np.int32), np.empty(len(forward) + 1, np.int64)
-        total = kernels_symmetrize.symmetrize_links(
-            forward.pairs,
-            forward.offsets,
-            reverse.pairs,
-            reverse.offsets,
-            slots,
-            final,
-            symal,
-            pairs,
-            offsets,
-        )
+        both = forward.pairs, forward.offsets, reverse.pairs, reverse.offsets
+        total = kernels_symmetrize.symmetrize_links(*both, slots, final, symal, pairs, offsets)
         return Links(pairs[:total].copy(), offsets)
     sides = zip(forward.tolists(), reverse.tolists(), strict=True)
     return Links.from_lists(_sentence(set(f), set(r), slots, final, symal) for f, r in sides)

@@ -17,9 +17,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.aligner import Aligner, check_applied
 from aligntools.aligning.evidence import EvidenceOptions
-from aligntools.aligning.evidence_texts import check_applied
 from aligntools.ground import system
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
 from aligntools.ground.run import Run

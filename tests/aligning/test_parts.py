@@ -41,8 +41,8 @@ def in_parts(folder, settings, pool, part_size, engine=None, files=(SAMPLE,)):
     reading = PartReading(Store(str(folder)), tuple(files), pairs=part_size)
     for number in range(len(files)):
         read_file(reading, number, pool)
-    sizes = sizes_of(reading)
-    work = PartedText(reading.store, settings.resolved(sizes.source_words), sizes.parts)
+    parts, words = sizes_of(reading)
+    work = PartedText(reading.store, settings.resolved(words), parts)
     runner = JobRunner(engine or Serial(pool))
     models = train_parts(work, runner)
     return work, models, runner

@@ -19,6 +19,7 @@ from aligntools.aligning.settings import DIRECTIONS, ResolvedSettings
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text import kernels_look_alikes as kl
 from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices, pairs_of, plan_chunks
+from aligntools.aligning.text.views import ParallelText
 from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.parallel import Pool
@@ -55,6 +56,14 @@ class Posteriors:
     def lengths(self) -> np.ndarray:
         """Return the words of the source and of the target sentences, int64 [2, k1 - k0]."""
         return np.stack([np.diff(o[self.k0 : self.k1 + 1]) for o in (self.source_offsets, self.target_offsets)])
+
+
+def posteriors_of(
+    text: ParallelText, chunk: Chunk, forward: np.ndarray, reverse: np.ndarray, logs: np.ndarray
+) -> Posteriors:
+    """Return the posteriors of a chunk of a text."""
+    place = chunk.k0, chunk.k1, text.source.offsets, text.target.offsets, chunk.cell_offsets, chunk.sentence_blocks
+    return Posteriors(*place, forward, reverse, logs)
 
 
 class Applier:
@@ -145,17 +154,7 @@ class Applier:
             for d in (0, 1):
                 if not self.directions & (d + 1):
                     logs[d] = np.nan
-            yield Posteriors(
-                chunk.k0,
-                chunk.k1,
-                bitext.source.offsets,
-                bitext.target.offsets,
-                chunk.cell_offsets,
-                chunk.sentence_blocks,
-                total[0],
-                total[1],
-                logs,
-            )
+            yield posteriors_of(bitext, chunk, total[0], total[1], logs)
 
     def text(self, model: LexicalModel, bitext: Bitext) -> ModelText:
         """Return a text as one of the models sees it."""
@@ -211,14 +210,7 @@ class Applier:
                 named = (s_rows, text.source.offsets, t_rows, text.target.offsets, chunk.cell_offsets, s_keys, t_keys)
 
                 def task(b: tuple[int, int], out: np.ndarray = out, named: tuple[np.ndarray, ...] = named) -> None:
-                    kl.look_alike_cells(
-                        *b,
-                        chunk.k0,
-                        *named,
-                        np.float32(lexicon.default),
-                        lexicon.floors,
-                        out,
-                    )
+                    kl.look_alike_cells(*b, chunk.k0, *named, np.float32(lexicon.default), lexicon.floors, out)
 
                 pool.map(task, chunk.sentence_blocks)
         if shared:
@@ -270,18 +262,9 @@ class Applier:
         def task(b: tuple[int, int]) -> None:
             for d, posteriors in enumerate((cells, other)):
                 if self.directions & (d + 1):
+                    place = text.source.offsets, text.target.offsets, chunk.cell_offsets, total[d], posteriors
                     kd.mix_block(
-                        *b,
-                        chunk.k0,
-                        text.source.offsets,
-                        text.target.offsets,
-                        chunk.cell_offsets,
-                        total[d],
-                        posteriors,
-                        np.float32(weight),
-                        d == 0,
-                        *found[d],
-                        np.float32(share - weight),
+                        *b, chunk.k0, *place, np.float32(weight), d == 0, *found[d], np.float32(share - weight)
                     )
 
         pool.map(task, chunk.sentence_blocks)
@@ -320,21 +303,12 @@ class Folding:
             belief.add(own, text, self.cells, self.other, pool, (self.pieces.source.starts, self.pieces.target.starts))
         self.applier.add(own, text, self.cells, self.other, self.total, 1.0, pool)
 
+        place = chunk.k0, bitext.source.offsets, bitext.target.offsets, chunk.cell_offsets
+        cut = self.pieces.source.starts, self.pieces.target.starts, own.cell_offsets
+
         def task(b: tuple[int, int]) -> None:
             for posteriors, out in zip(self.total, total, strict=True):
-                kd.fold_block(
-                    *b,
-                    chunk.k0,
-                    bitext.source.offsets,
-                    bitext.target.offsets,
-                    chunk.cell_offsets,
-                    self.pieces.source.starts,
-                    self.pieces.target.starts,
-                    own.cell_offsets,
-                    posteriors,
-                    np.float32(WEIGHT),
-                    out,
-                )
+                kd.fold_block(*b, *place, *cut, posteriors, np.float32(WEIGHT), out)
 
         pool.map(task, chunk.sentence_blocks)
 
@@ -364,19 +338,11 @@ class Belief:
         pairs, lexicon = pairs_of(text, chunk), text.model.lexicon
         longest = max(int(np.diff(o[chunk.k0 : chunk.k1 + 1]).max(initial=1)) for o in (pairs[2], pairs[4]))
 
+        place = chunk.k0, *(starts or self._whole), *self._words, pairs
+        links = lexicon.s_inverse, lexicon.t_inverse, *self._links
+
         def task(b: tuple[int, int]) -> None:
-            kd.believe_links(
-                *b,
-                chunk.k0,
-                *(starts or self._whole),
-                *self._words,
-                pairs,
-                lexicon.s_inverse,
-                lexicon.t_inverse,
-                *self._links,
-                np.empty((2, longest), np.float32),
-                (cells, other),
-            )
+            kd.believe_links(*b, *place, *links, np.empty((2, longest), np.float32), (cells, other))
 
         pool.map(task, chunk.sentence_blocks)
 

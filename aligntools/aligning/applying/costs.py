@@ -133,20 +133,10 @@ def _costs(
     out = np.empty(len(given))
     longest = [int(side.lengths().max(initial=0)) for side in (given, observed)]
 
+    text = given.tokens, given.offsets, observed.tokens, observed.offsets
+
     def task(block: tuple[int, int]) -> None:
-        kc.costs_block(
-            *block,
-            given.tokens,
-            given.offsets,
-            observed.tokens,
-            observed.offsets,
-            links,
-            counts,
-            model,
-            np.empty(longest[0], np.int64),
-            np.empty(longest[1], np.int64),
-            out,
-        )
+        kc.costs_block(*block, *text, links, counts, model, *(np.empty(n, np.int64) for n in longest), out)
 
     pool.map(task, [(k, min(k + BLOCK, len(given))) for k in range(0, len(given), BLOCK)])
     return out

@@ -15,13 +15,13 @@ from aligntools.words.vocabulary import AnyVocabulary
 
 def _known(
     side: Side,
+    vocabulary: AnyVocabulary,
     vocabulary_size: int,
+    maps: bool,
     mapping: np.ndarray,
     words: list[str],
     view_ids: Callable[[], dict[str, int]],
     letters: int,
-    vocabulary: AnyVocabulary,
-    maps: bool,
 ) -> tuple[np.ndarray, list[str] | None]:
     """Map a side's ids to a view's; unknown words get ids from ``len(words) + 1`` on, and are returned by name."""
     tokens = side.tokens
@@ -54,26 +54,10 @@ class ModelText:
     def __init__(self, model: LexicalModel, bitext: Bitext, sizes: tuple[int, int]) -> None:
         self.model, words = model, model.words
         maps = words.letters != 0 or words.renumbered
-        self.source_tokens, s_new = _known(
-            bitext.source,
-            sizes[0],
-            words.s_map,
-            words.s_words,
-            lambda: words.s_ids,
-            words.letters,
-            bitext.source_vocabulary,
-            maps,
-        )
-        self.target_tokens, t_new = _known(
-            bitext.target,
-            sizes[1],
-            words.t_map,
-            words.t_words,
-            lambda: words.t_ids,
-            words.letters,
-            bitext.target_vocabulary,
-            maps,
-        )
+        source = words.s_map, words.s_words, (lambda: words.s_ids), words.letters
+        target = words.t_map, words.t_words, (lambda: words.t_ids), words.letters
+        self.source_tokens, s_new = _known(bitext.source, bitext.source_vocabulary, sizes[0], maps, *source)
+        self.target_tokens, t_new = _known(bitext.target, bitext.target_vocabulary, sizes[1], maps, *target)
         self._new = s_new, t_new
         self.has_unseen = bool(s_new or t_new)
         self.unseen: UnseenWords | None = None

@@ -2,13 +2,13 @@
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from aligntools.aligning.aligner import JOB, Aligner, align_parts, text_of
+from aligntools.aligning.aligner import JOB, Aligner, align_parts, evidence_sources, text_of
 from aligntools.aligning.alignment import text_with_evidence
 from aligntools.aligning.alignments import Alignment, Alignments, with_words
 from aligntools.aligning.contrastive import tasks
@@ -20,9 +20,8 @@ from aligntools.aligning.contrastive.other_links import Evidence, check_count, i
 from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates, Constraint, ContrastiveSettings
 from aligntools.aligning.contrastive.tasks import EvidenceFile, GoldLearning
 from aligntools.aligning.contrastive.weights import Weights, load_weights
-from aligntools.aligning.evidence import EvidenceOptions, TextEvidence
+from aligntools.aligning.evidence import EvidenceOptions, TextEvidence, TextSource
 from aligntools.aligning.evidence_kinds import SETTINGS
-from aligntools.aligning.evidence_texts import Readers
 from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.formats.inputs.sentences import Sentence, Sentences
 from aligntools.formats.links.pharaoh import check_range
@@ -86,8 +85,8 @@ class ContrastiveAligner:
         return ContrastiveAligner, (self._aligner, self._weights, self._report, self._evidence, self._asked)
 
     @cached_property
-    def _readers(self) -> Readers:
-        return Readers.of(self._weights, self._aligner.known, self._asked)
+    def _sources(self) -> Mapping[str, TextSource]:
+        return evidence_sources(self._weights, self._aligner.known, self._asked)
 
     @property
     def aligner(self) -> Aligner:
@@ -241,10 +240,7 @@ class ContrastiveAligner:
             raise UsageProblem("unbuffered pairs are aligned in this process; leave out the workers")
         part = JOB if run.asked else PART
         with pool_of(run.threads) as pool:
-            if self.weights.knowers:
-                read: Any = self._readers.texts(self.aligner, sources, targets, reading, unbuffered, part, pool)
-            else:
-                read = self.aligner.texts(sources, targets, reading, unbuffered, part)
+            read = self.aligner.texts_with_links(self._sources, sources, targets, reading, unbuffered, part, pool)
             work = partial(_align_part, decisions)
             yield from align_parts(work, self, in_step(read, evidence), run, pool, requests)
 

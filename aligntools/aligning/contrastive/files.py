@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.aligner import Aligner, check_applied
 from aligntools.aligning.alignments import AlignmentTally
 from aligntools.aligning.contrastive.aligner import (
     ContrastiveAligner,
@@ -24,7 +24,6 @@ from aligntools.aligning.contrastive.base import (
 from aligntools.aligning.contrastive.other_links import Evidence, check_count, read_evidence
 from aligntools.aligning.contrastive.settings import MOST_FILES, ContrastiveSettings
 from aligntools.aligning.evidence import EvidenceOptions
-from aligntools.aligning.evidence_texts import check_applied
 from aligntools.aligning.files import read
 from aligntools.aligning.outputs import MANY_LINKS
 from aligntools.aligning.settings import AlignerSettings

@@ -9,12 +9,12 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
 from aligntools.aligning.models import registry
-from aligntools.aligning.models.lexical import LexicalFields, Lexicon, LookAlikes
+from aligntools.aligning.models.lexical import LexicalFields, Lexicon, LookAlikes, lexical_fields
 from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import KEY
@@ -109,16 +109,7 @@ class LexicalModel(ABC):
 
     def lexical(self) -> LexicalFields:
         """Return the fields of this class by name, from which another model of the same words is made."""
-        return {
-            "words": self.words,
-            "table": self.table,
-            "lexicon": self.lexicon,
-            "counts": self.counts,
-            "tiers": self.tiers,
-            "s_null": self.s_null,
-            "t_null": self.t_null,
-            "p_null": self.p_null,
-        }
+        return cast(LexicalFields, {name: getattr(self, name) for name in LexicalFields.__annotations__})
 
     # Applying
 
@@ -349,17 +340,8 @@ class Stage:
 
     def now(self, steps: "Expectations", lexicon: Lexicon) -> LexicalModel:
         """Return a model as it is within an iteration, for its posteriors."""
-        fields: LexicalFields = {
-            "words": self.task.words or _NO_WORDS,
-            "table": steps.matrices.table,
-            "lexicon": lexicon,
-            "counts": [],
-            "tiers": np.zeros(0),
-            "s_null": steps.s_null,
-            "t_null": steps.t_null,
-            "p_null": steps.p_null,
-        }
-        return self.model(fields)
+        words, nulls = self.task.words or _NO_WORDS, (steps.s_null, steps.t_null, steps.p_null)
+        return self.model(lexical_fields(words, steps.matrices.table, lexicon, [], np.zeros(0), *nulls))
 
     def block(self, steps: "Expectations", lexicon: Lexicon, parts: dict[tuple[int, int], np.ndarray]) -> "BlockStep":
         """Return what `expect` does with a block of sentences; needed where views learn from each other.

@@ -65,22 +65,9 @@ class Fertility(Hmm):
         counts = kc.LinkCounts(s.pairs, s.words, s.types, s.null, s.jump_rows, s.jumps, s.fertility)
 
         def task(b: tuple[int, int]) -> None:
-            kf.sweep(
-                *b,
-                place,
-                f.arrays(),
-                counts,
-                _NO_MEANS,
-                settings.sampler_p_null,
-                kf.LEXICAL_PRIOR,
-                SWEEPS,
-                BURN,
-                True,
-                np.uint64(settings.seed),
-                np.zeros(1, np.uint64),
-                *(known if forward else known[::-1]),
-                sampler_scratch(place, *b),
-            )
+            how = settings.sampler_p_null, kf.LEXICAL_PRIOR, SWEEPS, BURN, True, np.uint64(settings.seed)
+            rest = np.zeros(1, np.uint64), *(known if forward else known[::-1]), sampler_scratch(place, *b)
+            kf.sweep(*b, place, f.arrays(), counts, _NO_MEANS, *how, *rest)
 
         pool.map(task, chunk.sentence_blocks)
         return SampledLinks(f.sizes, f.positions, f.masses)
@@ -204,17 +191,9 @@ class FertilityStage(Stage):
     def finish(self, fields: LexicalFields, training: TrainedText) -> LexicalModel:
         """Sample the links of the text."""
         task = self.task
-        sampler = training.timed(
-            "sampler",
-            train_sampler,
-            Hmm(**fields, **self.parameters()),
-            training.matrices,
-            training.looks,
-            task.settings,
-            training.matrices.pool,
-            task.priors,
-            training.last_pass,
-        )
+        hmm, matrices = Hmm(**fields, **self.parameters()), training.matrices
+        given = training.looks, task.settings, matrices.pool, task.priors, training.last_pass
+        sampler = training.timed("sampler", train_sampler, hmm, matrices, *given)
         return self.of(**fields, **self.parameters(), sampler=sampler)
 
 

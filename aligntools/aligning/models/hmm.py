@@ -63,28 +63,12 @@ class JumpModel(LexicalModel):
         """Turn link matrices into posteriors by forward-backward; see `LexicalModel.posteriors`."""
         rows = by_class(self.jumps)
         unused, jumps = no_counts(rows), kj.Jumps(rows, *jump_taps(rows))
-        lexicon, pairs = self.lexicon, pairs_of(text, chunk)
+        words = self.lexicon.s_inverse, self.lexicon.t_inverse, self.s_null, self.t_null
+        pairs, out = pairs_of(text, chunk), (unused, NOT_COUNTED, logs)
 
         def task(b: tuple[int, int]) -> None:
-            kh.hmm_block(
-                *b,
-                pairs,
-                cells,
-                other,
-                lexicon.s_inverse,
-                lexicon.t_inverse,
-                self.s_null,
-                self.t_null,
-                jumps,
-                reach_of(self.jump_classes, pairs, b),
-                self.p_null,
-                directions,
-                False,
-                0,
-                unused,
-                NOT_COUNTED,
-                logs,
-            )
+            reach = reach_of(self.jump_classes, pairs, b)
+            kh.hmm_block(*b, pairs, cells, other, *words, jumps, reach, self.p_null, directions, False, 0, *out)
 
         pool.map(task, chunk.sentence_blocks)
 
@@ -93,15 +77,7 @@ class JumpModel(LexicalModel):
     ) -> None:
         """Turn link matrices into the most probable paths: 1 at their links, 0 elsewhere, in place."""
         lexicon = self.lexicon
-        place = (
-            chunk.k0,
-            text.source.tokens,
-            text.source.offsets,
-            text.target.tokens,
-            text.target.offsets,
-            chunk.cell_offsets,
-        )
-
+        place = pairs_of(text, chunk)
         inverses, nulls = (lexicon.s_inverse, lexicon.t_inverse), (self.t_null, self.s_null)
         jumps = by_class(self.jumps)
         classes = [
@@ -270,27 +246,13 @@ def block_of(
     rows = by_class(jumps)
     given = kj.Jumps(rows, *jump_taps(rows))
 
+    words = lexicon.s_inverse, lexicon.t_inverse, steps.s_null, steps.t_null
+
     def block(b: tuple[int, int], chunk: Chunk, cells: np.ndarray, other: np.ndarray, logs: np.ndarray) -> None:
         counted, pairs = no_counts(jumps), pairs_of(steps.matrices, chunk)
-        kh.hmm_block(
-            *b,
-            pairs,
-            cells,
-            other,
-            lexicon.s_inverse,
-            lexicon.t_inverse,
-            steps.s_null,
-            steps.t_null,
-            given,
-            reach_of(classes, pairs, b),
-            steps.p_null,
-            steps.directions,
-            steps.joint,
-            stride,
-            by_class(counted, 4),
-            unlinked,
-            logs,
-        )
+        how = steps.p_null, steps.directions, steps.joint, stride
+        out = by_class(counted, 4), unlinked, logs
+        kh.hmm_block(*b, pairs, cells, other, *words, given, reach_of(classes, pairs, b), *how, *out)
         parts[b] = counted
 
     return block

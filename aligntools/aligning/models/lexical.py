@@ -1,7 +1,7 @@
 """Lexical tables: translation probabilities of words, estimated with priors; words of NULL; pairs that look alike."""
 
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import TypedDict, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,21 @@ class LexicalFields(TypedDict):
     s_null: np.ndarray
     t_null: np.ndarray
     p_null: np.ndarray
+
+
+def lexical_fields(
+    words: ViewWords,
+    table: Table,
+    lexicon: Lexicon,
+    counts: list[np.ndarray],
+    tiers: np.ndarray,
+    s_null: np.ndarray,
+    t_null: np.ndarray,
+    p_null: np.ndarray,
+) -> LexicalFields:
+    """Return the fields by their names."""
+    names, values = LexicalFields.__annotations__, (words, table, lexicon, counts, tiers, s_null, t_null, p_null)
+    return cast(LexicalFields, dict(zip(names, values, strict=True)))
 
 
 def exp_digamma(x: npt.ArrayLike) -> np.ndarray:

@@ -84,23 +84,11 @@ class PositionTable:
         bounds = np.append(first, len(sentences)).astype(np.int64)
         costs = np.add.reduceat((lengths[0] * lengths[1])[sentences], first) if len(first) else np.zeros(0)
         sentences = (sentences + chunk.k0).astype(np.int64)
+        place = chunk.k0, forward, given.offsets, observed.offsets, chunk.cell_offsets, cells
+        shapes = ids.astype(np.int64), self.shapes, self.starts
 
         def task(b: tuple[int, int]) -> None:
-            kp.collect_positions(
-                *b,
-                bounds,
-                sentences,
-                chunk.k0,
-                forward,
-                given.offsets,
-                observed.offsets,
-                chunk.cell_offsets,
-                cells,
-                ids.astype(np.int64),
-                self.shapes,
-                self.starts,
-                counts,
-            )
+            kp.collect_positions(*b, bounds, sentences, *place, *shapes, counts)
 
         pool.map(task, balanced_blocks(costs, BLOCKS))
 
@@ -155,19 +143,7 @@ def positioned(
     """Run `kernels_positions.positioned_block`; return its features."""
     features = np.zeros(2)
     table = kp.PositionBlocks(positions.shape_of, positions.shapes, positions.starts, positions.values)
-    kp.positioned_block(
-        *block,
-        part.text,
-        cells,
-        part.forward,
-        inverse,
-        null,
-        np.float32(p_null),
-        float(tension),
-        table,
-        squared,
-        apart,
-        part.outcome,
-        features,
-    )
+    words = inverse, null, np.float32(p_null), float(tension)
+    out = squared, apart, part.outcome, features
+    kp.positioned_block(*block, part.text, cells, part.forward, *words, table, *out)
     return features

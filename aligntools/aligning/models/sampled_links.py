@@ -78,19 +78,9 @@ class LinkCandidates:
         self, text: ParallelText, chunk: Chunk, posteriors: np.ndarray, table: Table, forward: bool, pool: Pool
     ) -> None:
         """List candidates for the chunk's sentences from this direction's posteriors."""
-        pairs = pairs_of(text, chunk)
+        place = pairs_of(text, chunk), posteriors, table.ptr, table.ids, forward
 
         def task(b: tuple[int, int]) -> None:
-            kf.candidates_block(
-                *b,
-                pairs,
-                posteriors,
-                table.ptr,
-                table.ids,
-                forward,
-                np.float32(LEAST),
-                np.float32(SURE),
-                self.arrays(),
-            )
+            kf.candidates_block(*b, *place, np.float32(LEAST), np.float32(SURE), self.arrays())
 
         pool.map(task, chunk.sentence_blocks)

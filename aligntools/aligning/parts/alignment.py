@@ -18,7 +18,7 @@ from aligntools.aligning.evidence_kinds import SETTINGS
 from aligntools.aligning.memory import check, chosen_part, of_part
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
-from aligntools.aligning.models.lexical import LexicalFields, Lexicon, table_values
+from aligntools.aligning.models.lexical import Lexicon, lexical_fields, table_values
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.parts.given_pairs import in_parts
 from aligntools.aligning.parts.passes import last_stage
@@ -44,7 +44,6 @@ from aligntools.words.vocabulary import Vocabulary
 from aligntools.words.white_space import named_as, split_as, split_of
 
 if TYPE_CHECKING:
-    from aligntools.aligning.parts.part_reader import TextSizes
     from aligntools.ground.keywords import PartsKeywords
 
 
@@ -67,7 +66,6 @@ class PartsRun:
     checkpoint: A folder to keep parts in.
     advance: Called with the name of a stage, how many of its jobs are done, and how many there are.
     files: What is between the star's ends in the name of each file; ``""`` where a file is named without one.
-    sizes: Once the text was read.
     """
 
     def __init__(
@@ -99,7 +97,6 @@ class PartsRun:
                 {k: named_as(v, os.path.abspath(v)) if is_regular(v) else v for k, v in one.items()}
                 for one in self.inputs
             ]
-        self.sizes: TextSizes | None = None
         self._settings, self._decisions = settings, decisions.suiting(settings.direction, settings.decides)
         self._run, self._reading, self._directions = run.checked(), reading.arguments(), directions
         self._chose = parts.checked().part_size is None
@@ -158,10 +155,9 @@ class PartsRun:
                 report = lambda figures: self._tell(Step(figures["stage"], None, None, figures))  # noqa: E731
                 runner = JobRunner(engine, report, self._advance)
                 asked = bool(self._evidence)
-                reading = PartReading(store, tuple(self.inputs), pairs=self._part_size, written=asked, **self._reading)
-                self.sizes = read_text(reading, runner, pool)
-                settings = self._settings.resolved(self.sizes.source_words)
-                work = PartedText(store, settings, self.sizes.parts, self._settings.decides)
+                reading = PartReading(store, tuple(self.inputs), self._reading, self._part_size, asked)
+                parts, words = read_text(reading, runner, pool)
+                work = PartedText(store, self._settings.resolved(words), parts, self._settings.decides)
                 about = self._ask(work, runner) if asked or self._priors is not None else {}
                 models = train_parts(work, runner)
                 if save_model is not None:
@@ -169,13 +165,9 @@ class PartsRun:
                     split = split_of(next(iter(self.inputs[0].values())))
                     decision = for_new_text(decision_of(work), about).text() if work.best else None
                     replace(model, split=split, evidence=about, decision=decision).save(save_model)
-                ends = [sum(self.sizes.parts[: n + 1]) for n in range(len(self.sizes.parts))]
-                file = 0
                 linked = link_parts(work, runner, models, self._decisions, self._directions)
                 for part, found in enumerate(linked):
-                    while part >= ends[file]:
-                        file += 1
-                    yield file, found
+                    yield work.place(part)[0], found
 
     def _ask(self, work: "PartedText", runner: "JobRunner") -> dict[str, About]:
         """Ask about the text's words, and keep priors; return what a model's header says of what was asked."""
@@ -433,16 +425,10 @@ def _view_model(
     settings = view_work.settings
     values = [table_values(c, settings.alpha, settings.estimator == "vb", pool) for c in counts]
     s_counts, t_counts = store.read(name("vocabulary"), "source.counts", "target.counts")
-    fields: LexicalFields = {
-        "words": _words(view_work, vocabularies),
-        "table": table,
-        "counts": counts,
-        "tiers": tiers,
-        "lexicon": Lexicon(values[0], values[-1], s_inverse, t_inverse, float(floors[0]), floors),
-        "s_null": smoothed_shares(np.append(s_counts, 0.0)),
-        "t_null": smoothed_shares(np.append(t_counts, 0.0)),
-        "p_null": np.full(2, settings.null_prior, np.float32),
-    }
+    lexicon = Lexicon(values[0], values[-1], s_inverse, t_inverse, float(floors[0]), floors)
+    nulls = [smoothed_shares(np.append(own, 0.0)) for own in (s_counts, t_counts)]
+    p_null = np.full(2, settings.null_prior, np.float32)
+    fields = lexical_fields(_words(view_work, vocabularies), table, lexicon, counts, tiers, nulls[0], nulls[1], p_null)
     of: type[LexicalModel] = kind_of(settings.model_type).load()
     return of.of_parts(view_work, fields, last_stage(view_work, last).parameters())
 

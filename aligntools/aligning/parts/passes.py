@@ -11,6 +11,7 @@ from aligntools.aligning.models.lexical import (
     LookAlikes,
     floors_of,
     inverse_totals,
+    lexical_fields,
     strengths_of,
     table_values,
 )
@@ -294,13 +295,5 @@ def part_fields(part_table: PartTable, last: int) -> LexicalFields:
     view_work = part_table.view_work
     s_null, t_null = null_words(part_table)
     (tiers,) = view_work.store.read(view_work.name("estimate", last), "tiers")
-    return {
-        "words": part_words(part_table),
-        "table": part_table.table,
-        "lexicon": lexicon_of(part_table, last),
-        "counts": [],
-        "tiers": tiers,
-        "s_null": s_null,
-        "t_null": t_null,
-        "p_null": np.full(2, view_work.settings.null_prior, np.float32),
-    }
+    lexicon, p_null = lexicon_of(part_table, last), np.full(2, view_work.settings.null_prior, np.float32)
+    return lexical_fields(part_words(part_table), part_table.table, lexicon, [], tiers, s_null, t_null, p_null)

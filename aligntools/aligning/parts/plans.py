@@ -9,7 +9,7 @@ import numpy as np
 
 from aligntools.aligning.memory import needed_for, of_numbering, of_part
 from aligntools.aligning.models.registry import kind_of
-from aligntools.aligning.parts.part_reader import PartReading, sizes_of
+from aligntools.aligning.parts.part_reader import PartReading
 from aligntools.aligning.parts.training import link_parts, read_text, train_parts
 from aligntools.aligning.parts.work import JobRunner, PartedText, ViewWork
 from aligntools.aligning.settings import AlignerSettings, Decisions, ResolvedSettings
@@ -139,9 +139,9 @@ def _measured(
             }
             runner = JobRunner(Serial(pool))
             began = clock()
-            cut = PartReading(Store(folder), (text,), pairs=part_size, **reading | {"languages": None})
-            read_text(cut, runner, pool)
-            work = PartedText(cut.store, settings, sizes_of(cut).parts, best)
+            cut = PartReading(Store(folder), (text,), reading | {"languages": None}, part_size)
+            parts, _ = read_text(cut, runner, pool)
+            work = PartedText(cut.store, settings, parts, best)
             for _ in link_parts(work, runner, train_parts(work, runner), Decisions()):
                 pass
             seconds = clock() - began

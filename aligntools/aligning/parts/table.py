@@ -40,10 +40,7 @@ def cut_shards(view_work: ViewWork, entries: int | None = None) -> None:
     n_source = len(store.read(view_work.name("vocabulary"), "source.counts")[0])
     sizes = np.zeros(n_source, np.int64)
     for part in range(view_work.parts):
-        (ids,), (ptr,) = (
-            store.read(view_work.name("ids", part), "source.ids"),
-            store.read(view_work.name("found", part), "ptr"),
-        )
+        ids, ptr = _rows_found(view_work, part)
         sizes[ids] += np.diff(ptr)
     ends = np.cumsum(sizes)
     marks = np.arange(1, ends[-1] // entries + 1) * entries
@@ -51,13 +48,18 @@ def cut_shards(view_work: ViewWork, entries: int | None = None) -> None:
     rows = np.zeros((view_work.parts, len(bounds)), np.int64)
     found = np.zeros_like(rows)
     for part in range(view_work.parts):
-        (ids,), (ptr,) = (
-            store.read(view_work.name("ids", part), "source.ids"),
-            store.read(view_work.name("found", part), "ptr"),
-        )
+        ids, ptr = _rows_found(view_work, part)
         rows[part] = np.searchsorted(ids, bounds)
         found[part] = ptr[rows[part]]
     store.write(done, bounds=bounds, rows=rows, found=found)
+
+
+def _rows_found(view_work: ViewWork, part: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ids of a part's source words, and where the pairs that were found of each begin."""
+    (ids,), (ptr,) = (
+        view_work.store.read(view_work.name(name, part), key) for name, key in (("ids", "source.ids"), ("found", "ptr"))
+    )
+    return ids, ptr
 
 
 def merge_shard(view_work: ViewWork, shard: int, pool: Pool) -> None:
@@ -88,27 +90,10 @@ def merge_shard(view_work: ViewWork, shard: int, pool: Pool) -> None:
     n_t = len(t_mass)
     ptr, distinct = np.zeros(v1 - v0 + 1, np.int64), np.zeros(v1 - v0, np.int64)
     out_ids, out_counts, places = np.empty_like(ids), np.empty_like(counts), np.empty_like(ids)
-    n = kp.merge_rows(
-        words[order],
-        begins[order],
-        ends[order],
-        v0,
-        v1,
-        ids,
-        counts,
-        s_mass[v0:v1],
-        t_mass,
-        float(s_mass.sum()),
-        settings.keep,
-        np.zeros(n_t, np.float32),
-        np.empty(n_t, np.int32),
-        np.empty(n_t, np.int32),
-        ptr,
-        distinct,
-        out_ids,
-        out_counts,
-        places,
-    )
+    found_words, masses = (words[order], begins[order], ends[order]), (s_mass[v0:v1], t_mass, float(s_mass.sum()))
+    scratch = np.zeros(n_t, np.float32), np.empty(n_t, np.int32), np.empty(n_t, np.int32)
+    out = ptr, distinct, out_ids, out_counts, places
+    n = kp.merge_rows(*found_words, v0, v1, ids, counts, *masses, settings.keep, *scratch, *out)
     write_shard(
         view_work, 0, shard, ptr, out_ids[:n], places, starts, counts=out_counts[:n], types=distinct.astype(np.int32)
     )
@@ -175,19 +160,7 @@ def restrict(view_work: ViewWork, generation: int, part: int, pool: Pool) -> Non
     else:
         ptr, ids = store.read(view_work.name("table", generation - 1, part), "ptr", "ids")
         (starts,) = store.read(view_work.name("layout", generation - 1), "offsets")
-    keeps = np.concatenate(
-        [
-            *(
-                store.read_run(
-                    view_work.name("keeps", generation, shard),
-                    int(starts[part, shard]),
-                    int(starts[part + 1, shard]),
-                    "keeps",
-                )[0]
-                for shard in range(starts.shape[1])
-            ),
-        ]
-    )
+    (keeps,) = read_values(view_work, starts, part, view_work.name("keeps", generation), "keeps")
     sizes = segment_sums(keeps, ptr).astype(np.int64)
     store.write(name, ptr=np.concatenate([[0], np.cumsum(sizes)]), ids=ids[keeps])
 

@@ -17,7 +17,7 @@ from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.registry import kind_of, kinds
 from aligntools.aligning.parts import given_pairs, passes, table, words
-from aligntools.aligning.parts.part_reader import PartReading, TextSizes, read_file, read_sizes, sizes_of
+from aligntools.aligning.parts.part_reader import PartReading, read_file, read_sizes, sizes_of
 from aligntools.aligning.parts.passes import last_stage, part_fields
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import JobRunner, PartedText, ViewRunner, ViewWork
@@ -46,19 +46,15 @@ def check_settings(settings: ResolvedSettings) -> None:
         raise UsageProblem("in parts training begins with IBM 1; give it at least one iteration")
 
 
-def read_text(reading: PartReading, runner: JobRunner, pool: Pool) -> TextSizes:
-    """Cut all files of a text into parts; what only this process can read (a pipe) is read here."""
+def read_text(reading: PartReading, runner: JobRunner, pool: Pool) -> tuple[tuple[int, ...], int]:
+    """Cut all files of a text into parts; return what `sizes_of` does. What only this process can read is read here."""
     function = partial(read_file, reading)
-    here = [n for n, file in enumerate(reading.files) if not all(_is_file(path) for path in file.values())]
+    here = [n for n, file in enumerate(reading.files) if not all(map(is_regular, file.values()))]
     for number in here:
         Serial(pool).run("reading", function, [number], lambda: None)
     rest = [n for n in range(len(reading.files)) if n not in here]
     runner.run("reading", function, rest)
     return sizes_of(reading)
-
-
-def _is_file(path: object) -> bool:
-    return is_regular(path)
 
 
 class ViewTraining(ViewRunner):

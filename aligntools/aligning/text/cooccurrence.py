@@ -103,6 +103,8 @@ def build_table(
     sizes = np.zeros(n_source, np.int32)
     scratch = [(np.zeros(n_target, np.float32), np.empty(n_target, np.int32)) for _ in range(max(1, pool.threads))]
 
+    place = start, sentence, target.tokens, target.offsets
+
     def rows(block: tuple[int, int]) -> list[tuple[np.ndarray, np.ndarray]]:
         v, v1 = block
         dense, touched = scratch.pop()
@@ -110,25 +112,8 @@ def build_table(
         capacity = 1 << 16
         while v < v1:
             ids, counts = np.empty(capacity, np.int32), np.empty(capacity, np.float32)
-            v_next, used = kt.cooccurrence_rows(
-                v,
-                v1,
-                start,
-                sentence,
-                target.tokens,
-                target.offsets,
-                weights,
-                source_mass,
-                target_mass,
-                total,
-                keep,
-                dense,
-                touched,
-                types[v:v1],
-                sizes[v:v1],
-                ids,
-                counts,
-            )
+            out = dense, touched, types[v:v1], sizes[v:v1], ids, counts
+            v_next, used = kt.cooccurrence_rows(v, v1, *place, weights, source_mass, target_mass, total, keep, *out)
             if used:
                 parts.append((ids[:used].copy(), counts[:used].copy()))
             if v_next == v:

@@ -4,7 +4,9 @@ A chunk is a run of sentence pairs whose link matrices have a bounded number of 
 the corpus. Within a chunk, sentences and words are cut into blocks that do not depend on the number of threads.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -101,9 +103,8 @@ class LinkMatrices:
         cells = max((c.n_cells for c in self.chunks), default=0)
         tokens = max((int(source.offsets[c.k1] - source.offsets[c.k0]) for c in self.chunks), default=0)
         self._memory = CellMemory(cells)
-        self._start = np.zeros(table.n_source + 2, np.int64)
-        self._sentence = np.empty(tokens, np.int32)
-        self._position = np.empty(tokens, np.int32)
+        #: Where each source word's occurrences begin, their sentences, and their positions.
+        self._indexed = np.zeros(table.n_source + 2, np.int64), np.empty(tokens, np.int32), np.empty(tokens, np.int32)
         self._dense = [np.zeros(table.n_target, np.float32) for _ in range(pool.threads)]
         self._longest = int(target.lengths().max(initial=0))
         self._word_blocks: list[tuple[int, int]] = []
@@ -130,16 +131,8 @@ class LinkMatrices:
         """Index the chunk's source words; to be called before `fill` and `collect`."""
         from aligntools.aligning.text import kernels_cooccurrence as kt
 
-        kt.index_words(
-            self.source.tokens,
-            self.source.offsets,
-            chunk.k0,
-            chunk.k1,
-            self._start,
-            self._sentence,
-            self._position,
-        )
-        occurrences = np.diff(self._start[:-1])
+        kt.index_words(self.source.tokens, self.source.offsets, chunk.k0, chunk.k1, *self._indexed)
+        occurrences = np.diff(self._indexed[0][:-1])
         mean = max(1.0, chunk.n_cells / max(1, int(occurrences.sum())))
         rows = np.diff(self.table.ptr)
         cost = np.where(occurrences > 0, occurrences * mean + rows, 0)
@@ -149,55 +142,24 @@ class LinkMatrices:
         """Set ``cells`` to the table's values."""
         from aligntools.aligning.text import kernels_cooccurrence as kt
 
-        table = self.table
-
-        def task(block: tuple[int, int]) -> None:
-            dense = self._dense.pop()
-            dense[:] = default
-            kt.fill_cells(
-                *block,
-                self._start,
-                self._sentence,
-                self._position,
-                table.ptr,
-                table.ids,
-                values,
-                np.float32(default),
-                self.target.tokens,
-                self.target.offsets,
-                chunk.cell_offsets,
-                chunk.k0,
-                cells,
-                dense,
-            )
-            self._dense.append(dense)
-
-        self.pool.map(task, self._word_blocks)
+        self._over_words(kt.fill_cells, default, chunk, (values, np.float32(default)), cells)
 
     def collect(self, chunk: Chunk, counts: np.ndarray, cells: np.ndarray) -> None:
         """Add ``cells`` to the table's ``counts``."""
         from aligntools.aligning.text import kernels_cooccurrence as kt
 
-        table = self.table
+        self._over_words(kt.collect_counts, 0.0, chunk, (counts,), cells)
+
+    def _over_words(
+        self, kernel: Callable[..., None], begins: float, chunk: Chunk, values: tuple[Any, ...], cells: np.ndarray
+    ) -> None:
+        """Run a kernel on all blocks of source words; its row of all target words ``begins`` with one number."""
+        table, target = self.table, (self.target.tokens, self.target.offsets, chunk.cell_offsets, chunk.k0)
 
         def task(block: tuple[int, int]) -> None:
             dense = self._dense.pop()
-            dense[:] = 0
-            kt.collect_counts(
-                *block,
-                self._start,
-                self._sentence,
-                self._position,
-                table.ptr,
-                table.ids,
-                counts,
-                self.target.tokens,
-                self.target.offsets,
-                chunk.cell_offsets,
-                chunk.k0,
-                cells,
-                dense,
-            )
+            dense[:] = begins
+            kernel(*block, *self._indexed, table.ptr, table.ids, *values, *target, cells, dense)
             self._dense.append(dense)
 
         self.pool.map(task, self._word_blocks)

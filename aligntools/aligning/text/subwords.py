@@ -96,15 +96,9 @@ def learn_subwords(words: Sequence[str], counts: Iterable[int], merges: int) -> 
     known = sorted(known, key=lambda found: -found[1])[:LEARNED]
     points, starts = _spelled([word for word, _ in known])
     letters, points = np.unique(points, return_inverse=True)
-    left, right, spelling, ends = kb.learn_merges(
-        points.astype(np.int32),
-        starts,
-        np.array([n for _, n in known], np.int64),
-        len(letters),
-        LONGEST,
-        merges,
-        LEAST,
-    )
+    each = np.array([n for _, n in known], np.int64)
+    found = kb.learn_merges(points.astype(np.int32), starts, each, len(letters), LONGEST, merges, LEAST)
+    left, right, spelling, ends = found
     text = letters[spelling].tobytes().decode("utf-32-le")
     pieces = [text[begin:end] for begin, end in zip([0, *ends.tolist()], ends.tolist(), strict=False)]
     return Subwords([(pieces[a], pieces[b]) for a, b in zip(left.tolist(), right.tolist(), strict=True)])

@@ -1,7 +1,8 @@
 """Passes over a text: a model turns link matrices into posteriors, which are summed to expected counts."""
 
 from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from functools import partial
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -38,6 +39,10 @@ class GivesPosteriors(Protocol):
         logs: np.ndarray,
     ) -> None:
         """Turn link matrices into posteriors, in place."""
+
+
+def _null_block(place: tuple[Any, ...], block: tuple[int, int]) -> None:
+    ki.null_posteriors(*block, *place)
 
 
 class Expectations:
@@ -154,24 +159,9 @@ class Expectations:
             a, b = side.offsets[chunk.k0], side.offsets[chunk.k1]
             found = np.empty(b - a, np.float32)
 
-            def task(
-                block: tuple[int, int],
-                posteriors: np.ndarray = posteriors,
-                forward: bool = d == 0,
-                found: np.ndarray = found,
-            ) -> None:
-                ki.null_posteriors(
-                    *block,
-                    chunk.k0,
-                    self.source.offsets,
-                    self.target.offsets,
-                    chunk.cell_offsets,
-                    posteriors,
-                    forward,
-                    found,
-                )
-
-            self.pool.map(task, chunk.sentence_blocks)
+            place = chunk.k0, self.source.offsets, self.target.offsets, chunk.cell_offsets
+            run = partial(_null_block, (*place, posteriors, d == 0, found))
+            self.pool.map(run, chunk.sentence_blocks)
             self.null_counts[d] += np.bincount(side.tokens[a:b], found, len(self.null_counts[d]))
 
     def estimate_null(self, settings: ResolvedSettings) -> None:

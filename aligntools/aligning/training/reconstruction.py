@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from aligntools.aligning.models.base import LexicalModel
-from aligntools.aligning.models.lexical import LexicalFields, lexicon_from_counts
+from aligntools.aligning.models.lexical import lexical_fields, lexicon_from_counts
 from aligntools.aligning.models.position_tables import DirectedChunk
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import ReconstructionSettings, ResolvedSettings
@@ -95,17 +95,8 @@ class Climb:
         if rate:
             null[1:-1] /= max(float(null[1:-1].sum(dtype=np.float64)), 1e-30)
         nulls = DistributionFamily(null, np.array([1, max(len(null) - 1, 1)], np.int64), rate)
-        direction = DirectionClimb(
-            d == 0,
-            given,
-            observed,
-            float(m.p_null[d]),
-            lexicon,
-            nulls,
-            [lexicon, nulls, self.positions.begin(d)],
-            words,
-            shares,
-        )
+        families = [lexicon, nulls, self.positions.begin(d)]
+        direction = DirectionClimb(d == 0, given, observed, float(m.p_null[d]), lexicon, nulls, families, words, shares)
         self.positions.prepare(direction)
         return direction
 
@@ -150,16 +141,8 @@ class Climb:
         total = 0.0
         if self.how.mre_smoothing:
             ptr, _, by_id = d.lexicon.place
-            total += km.pull(
-                ptr,
-                self.table.ids,
-                by_id,
-                d.lexicon.tried,
-                d.words,
-                float(self.how.mre_smoothing),
-                d.word_shares,
-                d.lexicon.gradient,
-            )
+            place, smoothing = (ptr, self.table.ids, by_id, d.lexicon.tried, d.words), float(self.how.mre_smoothing)
+            total += km.pull(*place, smoothing, d.word_shares, d.lexicon.gradient)
         return total + self.positions.log_prior(d)
 
     def steps(self, iterations: int) -> Iterator[int]:
@@ -185,14 +168,8 @@ class Climb:
             counts[way] = d.lexicon.p * (np.repeat(n, np.diff(table.ptr)) if d.forward else n[table.ids])
             nulls[way] = d.null.p
         tiers = np.zeros(TIERS)
-        fields: LexicalFields = {
-            **m.lexical(),
-            "counts": counts,
-            "tiers": tiers,
-            "s_null": nulls[1],
-            "t_null": nulls[0],
-            "lexicon": lexicon_from_counts(table, counts[0], counts[1], tiers, self.settings.alpha, False, self.pool),
-        }
+        lexicon = lexicon_from_counts(table, counts[0], counts[1], tiers, self.settings.alpha, False, self.pool)
+        fields = lexical_fields(m.words, table, lexicon, counts, tiers, nulls[1], nulls[0], m.p_null)
         return self.positions.reached(fields)
 
 

@@ -100,20 +100,11 @@ class HmmClimb(PositionClimb[_Model]):
         taps, back = jump_taps(jumps)
         ones, pool = self.climb.ones(d), self.climb.pool
 
+        words = ones, d.null.tried, np.float32(d.p_null)
+
         def task(b: tuple[int, int]) -> np.ndarray:
-            counts = np.zeros((2, 2, kj.JUMP_SIZE))
-            km.reconstruct_block(
-                *b,
-                part.text,
-                cells,
-                d.forward,
-                ones,
-                d.null.tried,
-                np.float32(d.p_null),
-                kj.Jumps(jumps[:1], taps[:1], back[:1]),
-                part.outcome,
-                counts,
-            )
+            counts, own = np.zeros((2, 2, kj.JUMP_SIZE)), kj.Jumps(jumps[:1], taps[:1], back[:1])
+            km.reconstruct_block(*b, part.text, cells, d.forward, *words, own, part.outcome, counts)
             return counts
 
         return sum(pool.map(task, part.chunk.sentence_blocks), np.zeros((2, 2, kj.JUMP_SIZE)))

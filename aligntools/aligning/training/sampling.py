@@ -11,7 +11,7 @@ import numpy as np
 
 from aligntools.aligning.alignments import Alignments
 from aligntools.aligning.applying import kernels_decoding as kd
-from aligntools.aligning.applying.applier import Posteriors
+from aligntools.aligning.applying.applier import posteriors_of
 from aligntools.aligning.applying.decisions import links_from
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_jumps as kj
@@ -127,19 +127,8 @@ def _direction(
         jumps[-1, :-1] += priors.jumps[way]
         jumps[-1, -1] = jumps[-1, :-1].sum()
         fertility += priors.fertilities[way]
-    return DirectionCounts(
-        table,
-        forward,
-        expected,
-        expected_words,
-        extra,
-        sums(extra),
-        null,
-        jump_rows,
-        jumps,
-        fertility,
-        seed * 2 + forward,
-    )
+    counts = expected, expected_words, extra, sums(extra), null, jump_rows, jumps, fertility
+    return DirectionCounts(table, forward, *counts, seed * 2 + forward)
 
 
 def _finished(d: DirectionCounts, table: Table) -> FertilityCounts:
@@ -231,24 +220,8 @@ def sample(
             means = kc.LinkMeans(d.mean_pairs, d.mean_jumps, d.mean_fertility)
             scratch = sampler_scratch(text, chunk.k0, chunk.k1)
             kc.add_chunk(chunk.k0, chunk.k1, text, links, 1.0, counts, scratch.fertility)
-            kf.sweep(
-                chunk.k0,
-                chunk.k1,
-                text,
-                links,
-                counts,
-                means,
-                settings.sampler_p_null,
-                kf.LEXICAL_PRIOR,
-                sweeps,
-                burn,
-                False,
-                np.uint64(0),
-                d.generator,
-                0,
-                0,
-                scratch,
-            )
+            how = settings.sampler_p_null, kf.LEXICAL_PRIOR, sweeps, burn, False, np.uint64(0)
+            kf.sweep(chunk.k0, chunk.k1, text, links, counts, means, *how, d.generator, 0, 0, scratch)
 
         pool.map(task, directions)
         if last_pass is not None:
@@ -300,25 +273,12 @@ class LastPass:
 
         def mix(block: tuple[int, int]) -> None:
             for d, (cells, found) in enumerate(zip(both, candidates, strict=True)):
-                kd.mix_block(  # total += (weight - 1) total: in place
-                    *block,
-                    chunk.k0,
-                    source,
-                    target,
-                    chunk.cell_offsets,
-                    cells,
-                    cells,
-                    np.float32(weight - 1.0),
-                    d == 0,
-                    found.sizes,
-                    found.positions,
-                    found.masses,
-                    np.float32(1.0 - weight),
-                )
+                place = *block, chunk.k0, source, target, chunk.cell_offsets, cells, cells
+                sampled = found.sizes, found.positions, found.masses
+                # total += (weight - 1) total: in place
+                kd.mix_block(*place, np.float32(weight - 1.0), d == 0, *sampled, np.float32(1.0 - weight))
 
         pool.map(mix, chunk.sentence_blocks)
-        posteriors = Posteriors(
-            chunk.k0, chunk.k1, source, target, chunk.cell_offsets, chunk.sentence_blocks, *both, logs
-        )
+        posteriors = posteriors_of(matrices, chunk, *both, logs)
         self.found = True
         self.take(links_from(self.decisions, pool, self.directions, posteriors, usual=settings.threshold(1)))

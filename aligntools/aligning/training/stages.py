@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from aligntools.aligning.models.base import LexicalModel, LinkTaker, Stage, ViewTask, check_classes
-from aligntools.aligning.models.lexical import LexicalFields, Lexicon, LookAlikes, lexicon_from_counts
+from aligntools.aligning.models.lexical import Lexicon, LookAlikes, lexical_fields, lexicon_from_counts
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import DIRECTIONS, POSITION_SMOOTHING, SMALL, ResolvedSettings
 from aligntools.aligning.text import kernels_cooccurrence as kt
@@ -230,28 +230,12 @@ class Training:
         self.looks: LookAlikes | None = None
         self.report("table", began, pairs=len(self.table.ids))
         kind = kind_of(settings.model_type)
-        task = ViewTask(
-            settings,
-            source,
-            target,
-            self.words,
-            old,
-            self.priors,
-            position_smoothing,
-            kind.learns_null and not settings.agreement,
-            bitext.classes,
-        )
-        self.stages = begin(task)
+        learns_null = kind.learns_null and not settings.agreement
+        known = self.words, old, self.priors, position_smoothing, learns_null, bitext.classes
+        self.stages = begin(ViewTask(settings, source, target, *known))
         self.matrices = LinkMatrices(source, target, self.table, pool, max_cells)
-        self.steps = Expectations(
-            self.matrices,
-            pool,
-            DIRECTIONS[settings.direction],
-            settings.agreement,
-            s_null,
-            t_null,
-            self.p_null,
-        )
+        directions = DIRECTIONS[settings.direction]
+        self.steps = Expectations(self.matrices, pool, directions, settings.agreement, s_null, t_null, self.p_null)
         if self.priors:
             self.steps.null_priors = self.priors.t_null, self.priors.s_null
 
@@ -311,9 +295,8 @@ class Training:
         """One iteration over a part of the text; return the log-likelihoods, scaled up to all of it."""
         whole, text = self.steps, step_text(self.source, self.target, of, iteration)
         matrices = LinkMatrices(*text, self.table, self.pool, self.matrices.max_cells)
-        steps = Expectations(
-            matrices, self.pool, whole.directions, whole.joint, whole.s_null, whole.t_null, self.p_null
-        )
+        how = whole.directions, whole.joint, whole.s_null, whole.t_null, self.p_null
+        steps = Expectations(matrices, self.pool, *how)
         loglik, counted = stage.expect(steps, lexicon, self.counts)
         stage.maximize(counted, steps)
         whole.s_null, whole.t_null = steps.s_null, steps.t_null
@@ -365,17 +348,8 @@ class Training:
     def finish(self) -> LexicalModel:
         """Estimate the table for the last time, and do what comes after the iterations; return the model."""
         lexicon, tiers = self.estimate()
-        fields: LexicalFields = {
-            "words": self.words,
-            "table": self.table,
-            "lexicon": lexicon,
-            "counts": self.counts,
-            "tiers": tiers,
-            "s_null": self.steps.s_null,
-            "t_null": self.steps.t_null,
-            "p_null": self.p_null,
-        }
-        return self.last.finish(fields, self)
+        nulls = self.steps.s_null, self.steps.t_null, self.p_null
+        return self.last.finish(lexical_fields(self.words, self.table, lexicon, self.counts, tiers, *nulls), self)
 
 
 # Stepwise EM for large text (after Liang & Klein 2009): each E-step goes over a part of the sentences.

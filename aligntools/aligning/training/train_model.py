@@ -12,7 +12,7 @@ from aligntools.aligning.memory import cells_within, needed_for_training
 from aligntools.aligning.model import AlignmentModel, SubwordMember, as_bitext, numbered
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.base import LexicalModel
-from aligntools.aligning.models.lexical import LexicalFields, Lexicon
+from aligntools.aligning.models.lexical import Lexicon, lexical_fields
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import (
     POSITION_SMOOTHING,
@@ -188,23 +188,11 @@ def _started(bitext: Bitext, old: LexicalModel, settings: ResolvedSettings, pool
     lexicon = old.lexicon
     both = [lexicon.forward] if lexicon.reverse is lexicon.forward else [lexicon.forward, lexicon.reverse]
     values = old_values(table, words, old, both, lexicon.default)
-    fields: LexicalFields = {
-        "words": words,
-        "table": table,
-        "counts": [],
-        "tiers": np.zeros(TIERS),
-        "p_null": old.p_null,
-        "lexicon": Lexicon(
-            values[0],
-            values[-1],
-            np.ones(sizes[0] + 1, np.float32),
-            np.ones(sizes[1] + 1, np.float32),
-            lexicon.default,
-            lexicon.floors,
-        ),
-        "s_null": _null(text.source, words.s_words, old.words.s_ids, old.s_null),
-        "t_null": _null(text.target, words.t_words, old.words.t_ids, old.t_null),
-    }
+    s_ones, t_ones = (np.ones(size + 1, np.float32) for size in sizes)
+    lexicon = Lexicon(values[0], values[-1], s_ones, t_ones, lexicon.default, lexicon.floors)
+    s_null = _null(text.source, words.s_words, old.words.s_ids, old.s_null)
+    t_null = _null(text.target, words.t_words, old.words.t_ids, old.t_null)
+    fields = lexical_fields(words, table, lexicon, [], np.zeros(TIERS), s_null, t_null, old.p_null)
     of: type[LexicalModel] = kind_of(settings.model_type).load()
     return of.on_text(fields, old, text, settings)
 
