@@ -116,7 +116,6 @@ class Aligner(ShownAsModel):
 
     @cached_property
     def _sources(self) -> Mapping[str, TextSource]:
-        """What decisions on links ask."""
         return {} if self.weights is None else evidence_sources(self.weights, self._known, self._asked)
 
     def _suiting(self, sources: object) -> "Aligner":
@@ -128,7 +127,6 @@ class Aligner(ShownAsModel):
 
     @cached_property
     def _of_own_text(self) -> "Aligner":
-        """What aligns the text that the model was trained on."""
         assert self.weights is not None
         assert self._known is not None
         places = self._known.places
@@ -136,7 +134,6 @@ class Aligner(ShownAsModel):
 
     @cached_property
     def _of_new_text(self) -> "Aligner":
-        """What aligns any other text."""
         assert self.weights is not None
         return self._leaving_out(self._asked.absent(self.weights.knowers) if self._known is None else [])
 

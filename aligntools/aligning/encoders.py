@@ -118,7 +118,6 @@ class EncoderSource(TextSource):
         return found.belief, self._about(found, *(sum(one[key] for one in facts) for key in ("pairs", "links")))
 
     def _about(self, found: "Knowledge", pairs: int, links: int) -> About:
-        """Return what a model's header says."""
         return self.about | {
             "pairs": pairs,
             "links": links,

@@ -423,11 +423,6 @@ class TextEvidence:
         return {name: one.about for name, one in self.said.items()}
 
     @property
-    def summary(self) -> list[str]:
-        """A line for each kind."""
-        return summary(self.header)
-
-    @property
     def places(self) -> "dict[str, Places]":
         """Evidence of places, by kind, in the order that weights have it."""
         return {name: one.places for name, one in sorted(self.said.items()) if one.places is not None}
@@ -455,14 +450,6 @@ class TextEvidence:
 def sizes(text: "Bitext") -> tuple[int, int]:
     """Return a text's pairs, and its words on both sides together."""
     return len(text), len(text.source.tokens) + len(text.target.tokens)
-
-
-def evidence_from(source: Source, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> SourceEvidence:
-    """Return what a source says of a text; where it reads a sample of it, of words by themselves too."""
-    found = source.known(written, pool, tell)
-    if not isinstance(source, TextSource) or source.pairs_of(*sizes(written)) == len(written) or source.alone is None:
-        return found
-    return found.with_words(source.alone.known(written, pool, tell))
 
 
 def worth(header: Mapping[str, About], known: Iterable[str] = ()) -> "dict[str, np.ndarray]":
@@ -495,8 +482,11 @@ def ask(
     for kind in asked.kinds:
         source = kind.source(asked.of_kind(kind))  # forgotten before training: it may take memory
         own = partial(tell, kind.name)
-        if not places:
-            said[kind.name] = evidence_from(source, written, pool, own)
-        elif isinstance(source, TextSource):
+        if isinstance(source, TextSource):
+            sampled = source.pairs_of(*sizes(written)) != len(written)
+            alone = source.alone if sampled and not places else None  # it knows the words of pairs that are not read
+            found = source.known(written, pool, own)
+            said[kind.name] = found if alone is None else found.with_words(alone.known(written, pool, own))
+        elif not places:
             said[kind.name] = source.known(written, pool, own)
     return TextEvidence(said, asked, written) if asked else None

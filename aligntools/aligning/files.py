@@ -12,7 +12,7 @@ from aligntools.aligning.aligner import PART, Aligner, check_applied
 from aligntools.aligning.aligner_training import settings_of_new_text, tell_unused, train_with
 from aligntools.aligning.alignment import Plan, text_with_evidence, with_word_classes
 from aligntools.aligning.alignments import Alignments, AlignmentTally
-from aligntools.aligning.evidence import EvidenceOptions, TextEvidence
+from aligntools.aligning.evidence import EvidenceOptions, TextEvidence, summary
 from aligntools.aligning.outputs import AlignmentSinks, check_whole_words, write_ttable
 from aligntools.aligning.parts import alignment as large
 from aligntools.aligning.parts.alignment import PartsRun
@@ -85,19 +85,17 @@ def align_files(
             network = aligner.weights is not None
             out.check_direction(aligner.settings.direction, network, decisions, str(model))
         with text.opened(out, reading, aligner is not None and not adapt, unbuffered) as sides:
-            if aligner is not None and adapt:
-                reading = replace(reading, case_sensitive=not aligner.model.lowercase)
-                plan = Plan(settings_of_new_text(aligner.model))
-                with compiling_for(plan.settings.trained, pool.threads):
-                    bitext, known = read(sides, evidence.chosen(plan.settings.best), reading, run, watch)
-                    _train(plan, None, bitext, out, decisions, reading, run, watch, None, known, aligner)
-            elif aligner is not None:
+            if aligner is not None and not adapt:
                 _apply(aligner, sides, out, decisions, reading, run, watch, unbuffered, ending)
             else:
                 start = Aligner.load(init_model, threads=pool, verify=verify) if init_model else None
-                plan = plan or planned(start)
+                if aligner is not None:
+                    plan = Plan(settings_of_new_text(aligner.model))
+                    evidence = evidence.chosen(plan.settings.best)
+                plan, before = plan or planned(start), start or aligner
+                if before is not None:
+                    reading = replace(reading, case_sensitive=not before.model.lowercase)
                 if start is not None:
-                    reading = replace(reading, case_sensitive=not start.model.lowercase)
                     decisions, network = plan.decisions(decisions), start.weights is not None
                     out.check_direction(plan.settings.direction, network, decisions, str(init_model))
                 with compiling_for(plan.settings.trained, pool.threads):
@@ -106,7 +104,7 @@ def align_files(
                         bitext = with_word_classes(bitext, source_classes, target_classes)
                         known = known.of(bitext) if known is not None else None
                     counts = WeightedPriors.of(priors or None, weights)
-                    _train(plan, start, bitext, out, decisions, reading, run, watch, counts, known)
+                    _train(plan, start, bitext, out, decisions, reading, run, watch, counts, known, aligner)
         if out.moses:
             out.moses.finish(*text.paths(reading.split), reading)
 
@@ -122,7 +120,6 @@ def _apply(
     unbuffered: bool,
     ending: Callable[[], AbstractContextManager[None]],
 ) -> None:
-    """Align a text by a model, and write it."""
     if out.ttable:
         check_whole_words(aligner.settings.views[0])
         write_ttable(aligner, out.ttable)
@@ -159,9 +156,8 @@ def _train(
     watch: Watch,
     priors: WeightedPriors | None,
     known: TextEvidence | None,
-    learned: Aligner | None = None,
+    learned: Aligner | None,
 ) -> None:
-    """Train an aligner on a text, align this and write it."""
     if not len(bitext.source.tokens):
         watch.say("warning: every line has a blank side; nothing to learn from")
     if out.ttable or out.giza_dir:
@@ -231,13 +227,12 @@ def read(
         bitext, known = text_with_evidence(*sides, asked, reading, run, _asking(watch), places)
     if known is not None:
         watch.close()
-        for line in known.summary:
+        for line in summary(known.header):
             watch.say(line)
     return bitext, known
 
 
 def _counter(out: AlignmentSinks, direction: str) -> PriorCounter | None:
-    """Return what counts priors, if they are asked for."""
     if not out.save_priors:
         return None
     if direction != "both":
@@ -246,7 +241,6 @@ def _counter(out: AlignmentSinks, direction: str) -> PriorCounter | None:
 
 
 def _finish(out: AlignmentSinks, counter: "PriorCounter | None", watch: Watch) -> None:
-    """Write priors, and print how many."""
     if counter is not None and out.save_priors:
         write_priors(out.save_priors, counter.finish())
     if out.shape is not None:

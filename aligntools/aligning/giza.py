@@ -55,27 +55,19 @@ class GizaDirection:
         self.words = [_words(vocabularies[d].words()), _words(vocabularies[1 - d].words())]
         self.numbers = numbers
 
-    def write(
-        self, prefix: str, aligner: Aligner, links: Links, scores: np.ndarray, numbers: Sequence[np.ndarray] | None
-    ) -> None:
-        """Write the tables and the alignments, ``A3.final``.
+    def write_tables(self, prefix: str, aligner: Aligner, links: Links, numbers: Sequence[np.ndarray] | None) -> None:
+        """Write the tables.
 
         prefix: How the files' names begin.
         links: At most one for each observed word.
-        scores (float64 [pairs]): Natural logarithms of the sentences' probabilities.
         numbers (sequence of int64, or None): GIZA++'s numbers of the classes of source words, and of target words.
         """
-        self.write_tables(prefix, aligner, links, numbers)
-        self.write_alignments(f"{prefix}.A3.final", links, scores)
-
-    def write_tables(self, prefix: str, aligner: Aligner, links: Links, numbers: Sequence[np.ndarray] | None) -> None:
-        """Write the tables alone."""
         of = (numbers[self.d], numbers[1 - self.d]) if numbers else None
         tables = giza_tables(aligner.model.views[0], self.d, self.given, self.observed, links, of)
         write_tables(prefix, tables.renumbered(*self.numbers) if self.numbers else tables)
 
     def write_alignments(self, path: str, links: Links, scores: np.ndarray) -> None:
-        """Write the alignments alone."""
+        """Write the alignments; ``scores`` [pairs] are natural logarithms of the sentences' probabilities."""
         turned = links if self.d == 0 else Links.from_lists([[(j, i) for i, j in row] for row in links.tolists()])
         texts = (
             kept_returns(b"".join(b" ".join([words[n] for n in row]) + b"\n" for row in _rows(side)))
@@ -83,13 +75,6 @@ class GizaDirection:
         )
         with writing(path) as file:
             file.write(format_giza_a3(turned, *texts, scores=np.exp(scores).tolist()))
-
-    def write_coded(self, path: str) -> None:
-        """Write the sentence pairs in numbers."""
-        given, observed = (Side(side.tokens + (FIRST - 1), side.offsets) for side in (self.given, self.observed))
-        with writing(path) as file:
-            for block in format_snt(given, observed, [1.0] * len(given)):
-                file.write(block)
 
 
 class GizaFolder:
@@ -125,8 +110,12 @@ class GizaFolder:
         scores = np.concatenate([*self._scores, np.zeros((0, 2))])
         for d in trained:
             given, observed = SIDES[d], SIDES[1 - d]
-            both[d].write(self._path(NAMES[d]), aligner, concatenate(self._links[d]), scores[:, d], numbers)
-            both[d].write_coded(self._path(f"{given}_{observed}.snt"))
+            links, prefix = concatenate(self._links[d]), self._path(NAMES[d])
+            both[d].write_tables(prefix, aligner, links, numbers)
+            both[d].write_alignments(f"{prefix}.A3.final", links, scores[:, d])
+            coded = [Side(side.tokens + (FIRST - 1), side.offsets) for side in (both[d].given, both[d].observed)]
+            with writing(self._path(f"{given}_{observed}.snt")) as file:
+                file.writelines(format_snt(coded[0], coded[1], [1.0] * len(coded[0])))
             own = {"s": f"{given}.vcb", "t": f"{observed}.vcb", "c": f"{given}_{observed}.snt", "o": NAMES[d]}
             write_settings(self._path(f"{NAMES[d]}.gizacfg"), own | settings_of(aligner))
 

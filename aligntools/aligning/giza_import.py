@@ -160,7 +160,6 @@ def _jumps(training: GizaTraining) -> np.ndarray:
 def _classes(
     trainings: list[GizaTraining | None], numbers: list[np.ndarray], words: tuple[dict[int, bytes], dict[int, bytes]]
 ) -> dict[str, Any]:
-    """Return each word's class, and distances by class."""
     known = next((t.classes if d == 0 else t.classes[::-1]) for d, t in enumerate(trainings) if t and t.classes)
     sizes = [max(side.values(), default=0) + 1 for side in known]
     of_words = tuple(

@@ -142,7 +142,6 @@ class Reshaping:
 
 
 def _without(block: Alignments, wrong: np.ndarray) -> Alignments:
-    """Leave the links of some pairs out."""
     forward, reverse = (links and without_links(links, wrong) for links in (block.forward_table, block.reverse_table))
     probabilities = block.probabilities[~wrong[block.table.sentences()]]
     table = without_links(block.table, wrong)

@@ -6,12 +6,12 @@ on a sentence pair depends on the words of the pair that it knows, and on how mu
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from aligntools.aligning.alignments import Alignments
-from aligntools.aligning.applying.applier import Applier, Posteriors, posteriors_of
+from aligntools.aligning.applying.applier import Posteriors, posteriors_of
 from aligntools.aligning.applying.decisions import align_text, links_from
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.settings import Decisions
@@ -23,7 +23,6 @@ from aligntools.words.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.candidate_links import CandidateLinks
-    from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.weights import Weights
 
 #: Powers of how many words models have seen, and of which share of a pair's words each knows, in the odds between them.
@@ -36,27 +35,8 @@ UNLIKELY = -6.0
 PAIRS = 1_000
 
 
-class Adapted(Protocol):
-    """An `Aligner`, as far as it is asked here."""
-
-    @property
-    def model(self) -> AlignmentModel:
-        """The model."""
-
-    @property
-    def weights(self) -> "Weights | None":
-        """The weights by which links are decided on."""
-
-    @property
-    def before(self) -> "Adapted | None":
-        """The aligner that the model was adapted from."""
-
-    @property
-    def own_applier(self) -> "Applier":
-        """What finds posteriors by the model alone."""
-
-    def finder(self, pool: Pool) -> "CandidateFinder":
-        """Return what finds the candidates that the network judges."""
+#: An `aligner.Aligner`, whose module imports this one.
+Adapted: TypeAlias = Any
 
 
 def text_before(text: Bitext, before: AlignmentModel) -> Bitext:

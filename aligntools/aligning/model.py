@@ -166,7 +166,6 @@ class AlignmentModel:
         write_model(path, KIND, *self._parts())
 
     def _parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return the header and the arrays of a file."""
         header: dict[str, Any] = {
             "settings": asdict(self.settings),
             "lowercase": self.lowercase,
@@ -237,7 +236,6 @@ def _under(name: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _about(m: LexicalModel) -> dict[str, Any]:
-    """Return what the header says of a member."""
     about = {"view": m.letters, "tiers": m.tiers.tolist(), "joint": len(m.counts) == 1, "sampler": False}
     return about | m.about()
 
@@ -268,7 +266,6 @@ def _arrays_of_subwords(member: SubwordMember) -> dict[str, np.ndarray]:
 def _subwords(
     about: dict[str, Any], arrays: dict[str, np.ndarray], settings: ResolvedSettings, pool: Pool | None
 ) -> SubwordMember:
-    """Make what links pieces of its arrays."""
     merges, pieces = (
         [hold_vocabulary(arrays, f"{side}.{kind}") for side in ("source", "target")] for kind in ("merges", "pieces")
     )
@@ -360,7 +357,6 @@ def _view_model(
     target: Vocabulary,
     pool: Pool | None,
 ) -> LexicalModel:
-    """Make one view's model of its arrays."""
     if about["view"]:
         s_words, t_words = (hold_vocabulary(arrays, name).words() for name in ("s_words", "t_words"))
     else:

@@ -159,7 +159,8 @@ class AlignmentSinks:
         self.links += len(block.table.pairs)
         tsv, written = self.writing.output_format == "tsv", dict[str, bytes]()
         if self.paths["output"]:
-            links = block.format(probabilities=self.writing.link_probabilities, compiled=compiled)
+            shown = block.probabilities if self.writing.link_probabilities else None
+            links = format_pharaoh(block.table, "source", shown, compiled)
             written["output"] = tab_separated(sides, links) if sides and tsv else links
         if self.paths["word_pairs"]:
             assert sides is not None

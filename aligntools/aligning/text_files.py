@@ -1,6 +1,6 @@
 """The files of a text that is aligned: words, raw lines or pieces, and what links are written between."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -111,7 +111,9 @@ class TextFiles:
             service=service,
         )
         with closing(outputs.shape):
-            yield _as_taken((tokens or raw).inputs, reading)
+            inputs = (tokens or raw).inputs
+            source, target = (text_path(one, reading.split) if type(one) is str else one for one in inputs)
+            yield source, target
 
 
 def raw_text(files: TextFiles, reading: Reading, applied: bool, copies: bool = False) -> tuple[Any, Any]:
@@ -127,8 +129,3 @@ def raw_text(files: TextFiles, reading: Reading, applied: bool, copies: bool = F
     raw = RawPairs(*sides[:2], joint=sides[2], keep=kept, copies=copies, **form)
     how = files.tokenizing
     return raw, TokenizedPairs(raw, how.tokenize, kept, how.tokenizer or "moses") if how.tokenize else None
-
-
-def _as_taken(inputs: Sequence[Any], reading: Reading) -> TextSides:
-    source, target = (text_path(text, reading.split) if type(text) is str else text for text in inputs)
-    return source, target

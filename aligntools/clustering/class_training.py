@@ -17,7 +17,7 @@ from aligntools.formats.annotation.class_lists import ClassList
 from aligntools.formats.inputs.sentences import PathLike, Sentence, Sentences, side_of
 from aligntools.formats.opening import files
 from aligntools.formats.text.bitext import name_of
-from aligntools.formats.text.corpus import Bitext
+from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.formats.text.text_settings import Splitting
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
@@ -140,33 +140,25 @@ class WordClasses:
 
 
 def _of_side(
-    vocabulary: "AnyVocabulary", tokens: np.ndarray, classes: np.ndarray, number: int, whole: "Clustering", runs: int
+    vocabulary: "AnyVocabulary", side: "Side", classes: np.ndarray, settings: ClassSettings, whole: "Clustering"
 ) -> WordClasses:
-    """Return the classes of one side's words, without the words that do not occur."""
+    """Return the classes of one side's words, without the words that do not occur, and which classes follow which."""
     words = [word.encode("utf-8", "surrogateescape") for word in vocabulary.words()]
-    uses = np.bincount(tokens, minlength=len(words))
-    some = np.flatnonzero(uses[1:]) + 1
-    size = number + 2
+    uses = np.bincount(side.tokens, minlength=len(words))
+    some, size = np.flatnonzero(uses[1:]) + 1, settings.number + 2
+    ids, follows = classes[side.tokens].astype(np.int64), np.ones(len(side.tokens), bool)
+    follows[side.offsets[:-1][np.diff(side.offsets) > 0]] = False  # first words follow nothing
+    pairs = (ids[:-1] * size + ids[1:])[follows[1:]]
     return WordClasses(
         [words[k] for k in some.tolist()],
         classes[some],
         uses[some].astype(np.int64),
-        number,
+        settings.number,
         whole.perplexity,
         whole.information,
-        np.zeros((size, size), np.int64),
-        (whole.looked, whole.moved, runs),
+        np.bincount(pairs, minlength=size * size).reshape(size, size),
+        (whole.looked, whole.moved, settings.restarts),
     )
-
-
-def _count_bigrams(into: WordClasses, tokens: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> WordClasses:
-    """Count which classes follow which."""
-    ids, size = classes[tokens].astype(np.int64), len(into._bigrams)
-    follows = np.ones(len(ids), bool)
-    follows[offsets[:-1][np.diff(offsets) > 0]] = False  # first words follow nothing
-    pairs = (ids[:-1] * size + ids[1:])[follows[1:]]
-    into._bigrams[:] = np.bincount(pairs, minlength=size * size).reshape(size, size)
-    return into
 
 
 def _check(words: int, name: str) -> None:
@@ -231,8 +223,7 @@ def train_classes(
     pairs = count_text(side.tokens, side.offsets, len(vocabulary))
     with pool_of(run.threads) as pool:
         found = cluster(pairs, settings, pool)
-    classes = _of_side(vocabulary, side.tokens, found.classes, settings.number, found, settings.restarts)
-    return _count_bigrams(classes, side.tokens, side.offsets, found.classes)
+    return _of_side(vocabulary, side, found.classes, settings, found)
 
 
 @taking(ClassSettings, Splitting, Run)
@@ -308,13 +299,5 @@ def train_bilingual_classes(
     with pool_of(run.threads) as pool:
         whole = cluster(pairs, settings, pool, exchange.apart(pairs, texts[0][2], settings))
     found = exchange.of_sides(whole.classes, texts[0][2], settings.number)
-    results = [
-        _count_bigrams(
-            _of_side(vocabulary, side.tokens, classes, settings.number, whole, settings.restarts),
-            side.tokens,
-            side.offsets,
-            classes,
-        )
-        for vocabulary, side, classes in zip(vocabularies, sides, found, strict=True)
-    ]
-    return results[0], results[1]
+    source, target = (_of_side(*one, settings, whole) for one in zip(vocabularies, sides, found, strict=True))
+    return source, target

@@ -126,7 +126,6 @@ def _told_apart(given: Any) -> tuple[Any, bool | None]:
 
 
 def _is_link(item: Any) -> bool:
-    """Return whether something is a pair of numbers."""
     if isinstance(item, str) or not hasattr(item, "__len__") or len(item) != 2 or isinstance(item, set | frozenset):
         return False
     return all(isinstance(number, Integral) for number in item)

@@ -353,7 +353,6 @@ def combine_files(
 
 
 def _check(name: str, texts: dict[str, Sequence[str] | None], how: CombiningSettings) -> None:
-    """Refuse what does not go together."""
     if name not in OPERATIONS:
         raise UsageProblem(f"no operation '{name}'; there are {', '.join(OPERATIONS)}")
     operation, pieces = OPERATIONS[name], texts["to_words"] or texts["to_pieces"]
@@ -377,7 +376,6 @@ def _check(name: str, texts: dict[str, Sequence[str] | None], how: CombiningSett
 
 
 def _replaced(name: str, paths: Sequence[str], output: str, how: CombiningSettings) -> str:
-    """Return the file that the result replaces."""
     plain = (how.format, how.to) == ("pharaoh", "pharaoh") and OPERATIONS[name].yields == "links"
     if output != "-" or not plain or not paths or paths[0] == "-":
         raise UsageProblem(

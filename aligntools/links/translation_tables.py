@@ -165,7 +165,6 @@ class TranslationTables:
 
 
 def _shares(counts: np.ndarray, words: np.ndarray, size: int, single: bool) -> np.ndarray:
-    """Return each count's share of its word's total."""
     totals = np.bincount(words, counts, size)[words]
     if single:
         most = 2.0**24  # to which one more is no more, in single precision

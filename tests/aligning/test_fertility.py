@@ -7,7 +7,7 @@ import pytest
 
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_link_counts as kc
-from aligntools.aligning.models.sampled_links import LEAST, SURE, LinkCandidates, sampler_scratch
+from aligntools.aligning.models.sampled_links import LEAST, SURE, link_candidates, sampler_scratch
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import plan_chunks
 from aligntools.aligning.training import sampling
@@ -26,10 +26,8 @@ def given_and_observed(w, forward):
 def find(w, posteriors, forward, pool=None):
     """List candidates from random posteriors (matrices [source, target])."""
     (chunk,) = plan_chunks(w.source.lengths(), w.target.lengths(), 1 << 40)
-    found = LinkCandidates(len((w.target if forward else w.source).tokens))
     cells = np.concatenate([m.ravel() for m in posteriors]).astype(np.float32)
-    found.find(w, chunk, cells, w.table, forward, pool or Pool(1))
-    return found
+    return link_candidates(w, chunk, cells, w.table, forward, pool or Pool(1))
 
 
 def random_posteriors(rng, shapes, forward, sharpness=0.3):
@@ -188,14 +186,14 @@ class Sampler:
     def add(self, sign=1.0, rows=None):
         rows = rows or (0, len(self.w.corpus))
         fertility = sampler_scratch(self.text, *rows).fertility
-        kc.add_chunk(*rows, self.text, self.found.arrays(), sign, self.counts, fertility)
+        kc.add_chunk(*rows, self.text, self.found, sign, self.counts, fertility)
 
     def sweep(self, sweeps=1, burn=0, frozen=False, seed=7, alpha=kf.LEXICAL_PRIOR, known=(10**6, 10**6), rows=None,
               generator=None):  # fmt: skip
         rows = rows or (0, len(self.w.corpus))
         generator = np.array([seed], np.uint64) if generator is None else generator
         kf.sweep(
-            *rows, self.text, self.found.arrays(), self.counts, kc.LinkMeans(*self.means), self.p_null, alpha, sweeps,
+            *rows, self.text, self.found, self.counts, kc.LinkMeans(*self.means), self.p_null, alpha, sweeps,
             burn, frozen, np.uint64(seed), generator, *known, sampler_scratch(self.text, *rows),
         )  # fmt: skip
 

@@ -15,6 +15,7 @@ from aligntools.aligning.applying.model_text import ModelText
 from aligntools.aligning.applying.unseen_words import ALIKE, GAIN, ROUNDS, UnseenWords, unseen_words
 from aligntools.aligning.model import WEIGHT, PieceText, SubwordMember
 from aligntools.aligning.models.base import LexicalModel
+from aligntools.aligning.models.kernels_link_counts import Sampled
 from aligntools.aligning.settings import DIRECTIONS, ResolvedSettings
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text import kernels_look_alikes as kl
@@ -30,7 +31,8 @@ CHUNK_CELLS, FEW_CELLS = 6_000_000, 60_000
 #: Factors of the threshold's odds for a further link of a word: in a cell next to its more probable link, or elsewhere.
 BESIDE, APART = 0.75, 1.5
 
-_NONE = (np.empty(0, np.int8), np.empty((0, 1), np.int16), np.empty((0, 1), np.float32))
+_LISTS = (np.empty((0, 1), kind) for kind in (np.int16, np.int32, np.float32))
+_NONE = Sampled(np.empty(0, np.int16), np.empty(0, np.int8), *_LISTS)
 
 
 @dataclass
@@ -257,6 +259,7 @@ class Applier:
         model.posteriors(text, chunk, cells, other, self.directions, pool, logs)
         sampled = model.sampled(text, chunk, (cells, other), self.settings, pool)
         found, own = sampled or ((_NONE, _NONE), 1.0)
+        marginals = [(one.sizes, one.positions, one.masses) for one in found]
         weight = share * own
 
         def task(b: tuple[int, int]) -> None:
@@ -264,7 +267,7 @@ class Applier:
                 if self.directions & (d + 1):
                     place = text.source.offsets, text.target.offsets, chunk.cell_offsets, total[d], posteriors
                     kd.mix_block(
-                        *b, chunk.k0, *place, np.float32(weight), d == 0, *found[d], np.float32(share - weight)
+                        *b, chunk.k0, *place, np.float32(weight), d == 0, *marginals[d], np.float32(share - weight)
                     )
 
         pool.map(task, chunk.sentence_blocks)

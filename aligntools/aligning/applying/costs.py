@@ -145,7 +145,6 @@ def _costs(
 def _counts(
     given: Side, observed: Side, links: np.ndarray, sizes: tuple[int, int], priors: DirectedPriors
 ) -> kc.CostCounts:
-    """Count links, jumps and fertilities over a text."""
     n_given, n_observed = sizes
     linked, position, sentence = _linked(observed, links)
     at = given.offsets[sentence] + position

@@ -9,11 +9,12 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 
 from aligntools.aligning.models import registry
+from aligntools.aligning.models.kernels_link_counts import Sampled
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon, LookAlikes, lexical_fields
 from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.cooccurrence import Table
@@ -26,7 +27,6 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 
 if TYPE_CHECKING:
-    from aligntools.aligning.models.sampled_links import LinkCandidates, SampledLinks
     from aligntools.aligning.parts.table import PartTable
     from aligntools.aligning.parts.work import ViewRunner, ViewWork
     from aligntools.aligning.precompile import Ahead
@@ -149,7 +149,7 @@ class LexicalModel(ABC):
         posteriors: tuple[np.ndarray, np.ndarray],
         settings: ResolvedSettings,
         pool: Pool,
-    ) -> "tuple[list[SampledLinks], float] | None":
+    ) -> tuple[list[Sampled], float] | None:
         """Return links that the model samples from its posteriors, and the weight of the posteriors against them.
 
         posteriors (tuple of float32 [cells]): Forward and reverse.
@@ -197,7 +197,7 @@ class LexicalModel(ABC):
         """Return a model of a new text, with the parameters of positions of an older model, of any kind."""
         return cls(**fields)
 
-    def climbing(self) -> "type[PositionClimb[LexicalModel]]":
+    def climbing(self) -> "type[PositionClimb]":
         """Return the class that trains positions in maximum reconstruction from this model.
 
         A model whose declaration says that it is reconstructed from has it.
@@ -270,19 +270,8 @@ class ViewTask:
         return self.source.lengths(), self.target.lengths()
 
 
-class LinkTaker(Protocol):
-    """Takes the links that the last pass over a text samples: `training.sampling.LastPass`."""
-
-    def add(
-        self,
-        matrices: LinkMatrices,
-        chunk: Chunk,
-        candidates: "Sequence[LinkCandidates]",
-        logs: np.ndarray,
-        settings: ResolvedSettings,
-        pool: Pool,
-    ) -> None:
-        """Take those of a chunk, forward and reverse; the matrices' cells are the posteriors."""
+#: Takes the links that a pass over a text samples of a chunk, forward and reverse, as `training.sampling.LastPass.add`.
+LinkTaker: TypeAlias = Callable[[LinkMatrices, Chunk, Sequence[Sampled], np.ndarray, ResolvedSettings, Pool], None]
 
 
 class TrainedText(Protocol):

@@ -157,7 +157,6 @@ class CeptModel(Hmm):
         ways: kn.Ways,
         counted: CeptTotals | None,
     ) -> None:
-        """Do the same in one direction."""
         given, observed = (text.source, text.target) if d == 0 else (text.target, text.source)
         place = Directed(chunk.k0, given.tokens, given.offsets, observed.tokens, observed.offsets, chunk.cell_offsets)
         a, b = given.offsets[chunk.k0], given.offsets[chunk.k1]

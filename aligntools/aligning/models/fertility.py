@@ -12,7 +12,7 @@ from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.base import LexicalModel, ShareChart, Stage, TrainedText, ViewTask, WordLinks
 from aligntools.aligning.models.hmm import Hmm, shares
 from aligntools.aligning.models.lexical import LexicalFields
-from aligntools.aligning.models.sampled_links import FertilityCounts, LinkCandidates, SampledLinks, sampler_scratch
+from aligntools.aligning.models.sampled_links import link_candidates, sampler_scratch
 from aligntools.aligning.parts import sampler as sampler_in_parts
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import ViewRunner, ViewWork
@@ -42,7 +42,7 @@ class Fertility(Hmm):
     linked (tuple of float64 [n_words], or None): See `WordLinks`.
     """
 
-    sampler: list[FertilityCounts]
+    sampler: list[kc.LinkCounts]
     linked: tuple[np.ndarray, np.ndarray] | None = None
 
     def marginals(
@@ -53,24 +53,21 @@ class Fertility(Hmm):
         forward: bool,
         settings: ResolvedSettings,
         pool: Pool,
-    ) -> SampledLinks:
+    ) -> kc.Sampled:
         """Sample each sentence's links with the model's counts as they are, in one direction."""
         source, target = text.source, text.target
         c, o = (source, target) if forward else (target, source)
-        f = LinkCandidates(int(o.offsets[chunk.k1] - o.offsets[chunk.k0]))
-        f.find(text, chunk, posteriors, self.table, forward, pool)
-        s = self.sampler[0 if forward else 1]
+        found, counts = link_candidates(text, chunk, posteriors, self.table, forward, pool), self.sampler[1 - forward]
         known = (len(self.words.s_words), len(self.words.t_words))
         place = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
-        counts = kc.LinkCounts(s.pairs, s.words, s.types, s.null, s.jump_rows, s.jumps, s.fertility)
 
         def task(b: tuple[int, int]) -> None:
             how = settings.sampler_p_null, kf.LEXICAL_PRIOR, SWEEPS, BURN, True, np.uint64(settings.seed)
             rest = np.zeros(1, np.uint64), *(known if forward else known[::-1]), sampler_scratch(place, *b)
-            kf.sweep(*b, place, f.arrays(), counts, _NO_MEANS, *how, *rest)
+            kf.sweep(*b, place, found, counts, _NO_MEANS, *how, *rest)
 
         pool.map(task, chunk.sentence_blocks)
-        return SampledLinks(f.sizes, f.positions, f.masses)
+        return found
 
     def sampled(
         self,
@@ -79,7 +76,7 @@ class Fertility(Hmm):
         posteriors: tuple[np.ndarray, np.ndarray],
         settings: ResolvedSettings,
         pool: Pool,
-    ) -> tuple[list[SampledLinks], float]:
+    ) -> tuple[list[kc.Sampled], float]:
         """Return each direction's `marginals`, and the weight of the HMM's posteriors against them."""
         found = [self.marginals(text, chunk, one, d == 0, settings, pool) for d, one in enumerate(posteriors)]
         return found, settings.hmm_weight
@@ -197,7 +194,7 @@ class FertilityStage(Stage):
         return self.of(**fields, **self.parameters(), sampler=sampler)
 
 
-def _counts_of(arrays: dict[str, np.ndarray], d: int, given: int, observed: int, n_pairs: int) -> FertilityCounts:
+def _counts_of(arrays: dict[str, np.ndarray], d: int, given: int, observed: int, n_pairs: int) -> kc.LinkCounts:
     """Return the sampler's counts of one direction, checked: kernels trust shapes, rows and places."""
     shapes = (
         ((n_pairs,), np.float32),
@@ -216,7 +213,7 @@ def _counts_of(arrays: dict[str, np.ndarray], d: int, given: int, observed: int,
     hold(arrays, f"sampler.{d}.jumps.places", (places.size,), np.int32, 0, jumps.size - 1)
     jumps.ravel()[places] = hold(arrays, f"sampler.{d}.jumps.values", (places.size,), np.float64, 0)
     pairs, words, types, null, _, fertility = (arrays[f"sampler.{d}.{name}"] for name in _AS_THEY_ARE)
-    return FertilityCounts(pairs, words, types, null, rows, jumps, fertility)
+    return kc.LinkCounts(pairs, words, types, null, rows, jumps, fertility)
 
 
 def _with_jump_rows(arrays: dict[str, np.ndarray], sizes: Sequence[int]) -> dict[str, np.ndarray]:

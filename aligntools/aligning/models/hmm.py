@@ -131,7 +131,7 @@ class Hmm(JumpModel):
         """Return a model of a new text that begins with an older one's jumps, where it has them."""
         return cls(**fields, jumps=start_of(old))
 
-    def climbing(self) -> type[HmmClimb[LexicalModel]]:
+    def climbing(self) -> type[HmmClimb]:
         """Return the class that trains jumps in maximum reconstruction."""
         return HmmClimb
 

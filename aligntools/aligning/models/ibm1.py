@@ -74,7 +74,7 @@ class Ibm1(LexicalModel):
         """Begin to train it."""
         return Ibm1Stage(cls, task, before)
 
-    def climbing(self) -> type[PositionClimb[LexicalModel]]:
+    def climbing(self) -> type[PositionClimb]:
         """Return the class that trains the tension in maximum reconstruction, which goes on as IBM 2."""
         return DiagonalClimb
 

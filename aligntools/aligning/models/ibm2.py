@@ -147,7 +147,7 @@ class TableIbm2(Ibm2):
             out[f"positions.{d}.shapes"], out[f"positions.{d}.values"] = positions.shapes, positions.values
         return out
 
-    def climbing(self) -> type[PositionClimb[LexicalModel]]:
+    def climbing(self) -> type[PositionClimb]:
         """Return the class that trains tables in maximum reconstruction."""
         return TableClimb
 

@@ -1,7 +1,4 @@
-"""What the fertility model's sampler works with: candidate positions of words, and the counts that are its result."""
-
-from dataclasses import dataclass
-from typing import NamedTuple
+"""What the fertility model's sampler works with: candidate positions of words, and room for a sentence."""
 
 import numpy as np
 
@@ -19,68 +16,24 @@ LEAST = 0.01
 SURE = 0.99
 
 
-@dataclass(frozen=True, eq=False)
-class FertilityCounts:
-    """What the sampler of one direction learned, averaged over its later sweeps.
-
-    pairs (float32 [n_pairs]).
-    words (float64 [n_conditioning_words + 1]): Last: words linked to NULL.
-    types (float32 [n_conditioning_words]), null (float64 [n_observed_words + 1]).
-    jump_rows (int16 [n_conditioning_words + 1]): Row of the jumps from each conditioning word; last: that of words
-        which are not known.
-    jumps (float64 [rows, 2 * JUMPS + 2]): The last two rows: from the sentence's beginning, and all. The last column:
-        the row's sum.
-    fertility (float32 [n_conditioning_words, FERTILITIES]).
-    """
-
-    pairs: np.ndarray
-    words: np.ndarray
-    types: np.ndarray
-    null: np.ndarray
-    jump_rows: np.ndarray
-    jumps: np.ndarray
-    fertility: np.ndarray
-
-
-class SampledLinks(NamedTuple):
-    """How often positions were the links of the observed words of a chunk, in one direction.
-
-    sizes (int8 [words]): How many candidate positions each word has.
-    positions (int16 [words, CANDIDATES]), masses (float32 [words, CANDIDATES]).
-    """
-
-    sizes: np.ndarray
-    positions: np.ndarray
-    masses: np.ndarray
-
-
 def sampler_scratch(text: Directed, k0: int, k1: int) -> kf.SamplerScratch:
     """Return what `kernels_fertility.sweep` works with on the sentences ``k0..k1`` of a `Directed` text."""
     given, observed = (int(np.diff(o[k0 : k1 + 1]).max(initial=1)) for o in (text.given_offsets, text.observed_offsets))
     return kf.SamplerScratch(np.zeros(given, np.int64), np.empty(kc.CANDIDATES), np.empty((observed, kc.CANDIDATES)))
 
 
-class LinkCandidates:
-    """Candidate positions of every observed word of a chunk, for one direction."""
+def link_candidates(
+    text: ParallelText, chunk: Chunk, posteriors: np.ndarray, table: Table, forward: bool, pool: Pool
+) -> kc.Sampled:
+    """List candidate positions of every observed word of a chunk, by one direction's posteriors."""
+    offsets = (text.target if forward else text.source).offsets
+    n = int(offsets[chunk.k1] - offsets[chunk.k0])
+    lists = (np.zeros((n, kc.CANDIDATES), kind) for kind in (np.int16, np.int32, np.float32))
+    found = kc.Sampled(np.empty(n, np.int16), np.zeros(n, np.int8), *lists)
+    place = pairs_of(text, chunk), posteriors, table.ptr, table.ids, forward
 
-    def __init__(self, n_tokens: int) -> None:
-        self.state = np.empty(n_tokens, np.int16)
-        self.sizes = np.zeros(n_tokens, np.int8)
-        self.positions = np.zeros((n_tokens, kc.CANDIDATES), np.int16)
-        self.entries = np.zeros((n_tokens, kc.CANDIDATES), np.int32)
-        self.masses = np.zeros((n_tokens, kc.CANDIDATES), np.float32)
+    def task(b: tuple[int, int]) -> None:
+        kf.candidates_block(*b, *place, np.float32(LEAST), np.float32(SURE), found)
 
-    def arrays(self) -> kc.Sampled:
-        """Return what kernels take."""
-        return kc.Sampled(self.state, self.sizes, self.positions, self.entries, self.masses)
-
-    def find(
-        self, text: ParallelText, chunk: Chunk, posteriors: np.ndarray, table: Table, forward: bool, pool: Pool
-    ) -> None:
-        """List candidates for the chunk's sentences from this direction's posteriors."""
-        place = pairs_of(text, chunk), posteriors, table.ptr, table.ids, forward
-
-        def task(b: tuple[int, int]) -> None:
-            kf.candidates_block(*b, *place, np.float32(LEAST), np.float32(SURE), self.arrays())
-
-        pool.map(task, chunk.sentence_blocks)
+    pool.map(task, chunk.sentence_blocks)
+    return found

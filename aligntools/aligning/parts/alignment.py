@@ -200,7 +200,6 @@ class PartsRun:
 
     @contextlib.contextmanager
     def _folder(self) -> "Iterator[Store]":
-        """Yield the folder that parts are kept in."""
         if self._checkpoint is None:
             with temporary_folder(self._run.tmpdir) as folder:
                 yield Store(folder)

@@ -151,7 +151,6 @@ def _measured(
 
 
 def _entries(work: PartedText) -> int:
-    """Return how many entries the parts' tables have."""
     entries = 0
     for number, letters in enumerate(work.settings.views):
         view = ViewWork(work, number, letters)

@@ -8,7 +8,6 @@ import numpy as np
 
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.hmm import Hmm
-from aligntools.aligning.models.sampled_links import FertilityCounts
 from aligntools.aligning.parts.part_reader import read_sizes
 from aligntools.aligning.parts.passes import by_words, last_stage, part_fields, shard_table
 from aligntools.aligning.parts.table import PartTable
@@ -146,7 +145,7 @@ def gather_sampled(view_work: ViewWork, last: int, generation: int) -> None:
     store.write(done, **arrays)
 
 
-def part_sampler(part_table: PartTable) -> list[FertilityCounts]:
+def part_sampler(part_table: PartTable) -> list[kc.LinkCounts]:
     """Return a part's share of what was sampled."""
     view_work = part_table.view_work
     pairs = part_table.values(view_work.name("links"), "pairs0", "pairs1")
@@ -158,7 +157,7 @@ def part_sampler(part_table: PartTable) -> list[FertilityCounts]:
         own = np.append(words[:-1][ids[d]], words[-1]), types.astype(np.float32)
         own_null = np.append(null[:-1][ids[1 - d]], null[-1])
         jumps = _rows_of(whole[f"jump-rows{d}"], ids[d]), whole[f"jumps{d}"]
-        found.append(FertilityCounts(pairs[d], *own, own_null, *jumps, whole[f"fertility{d}"][ids[d]]))
+        found.append(kc.LinkCounts(pairs[d], *own, own_null, *jumps, whole[f"fertility{d}"][ids[d]]))
     return found
 
 
@@ -169,7 +168,7 @@ def part_linked(part_table: PartTable) -> tuple[np.ndarray, np.ndarray]:
     return source[part_table.s_ids], target[part_table.t_ids]
 
 
-def whole_sampler(view_work: ViewWork, table: Table) -> list[FertilityCounts]:
+def whole_sampler(view_work: ViewWork, table: Table) -> list[kc.LinkCounts]:
     """Return what was sampled of the whole text."""
     store, shards = view_work.store, range(view_work.shards())
     whole = store.read_all(view_work.name("sampler"))
@@ -178,5 +177,5 @@ def whole_sampler(view_work: ViewWork, table: Table) -> list[FertilityCounts]:
         pairs = np.concatenate([store.read(view_work.name("links", s), f"whole{d}")[0] for s in shards])
         words = whole[f"words{d}"], types.astype(np.float32), whole[f"null{d}"]
         jumps = whole[f"jump-rows{d}"], whole[f"jumps{d}"]
-        found.append(FertilityCounts(pairs, *words, *jumps, whole[f"fertility{d}"]))
+        found.append(kc.LinkCounts(pairs, *words, *jumps, whole[f"fertility{d}"]))
     return found

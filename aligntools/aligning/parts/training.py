@@ -164,25 +164,19 @@ DECISION, DECIDING = "decision", 4
 Models = tuple[tuple[int, int], ...]
 
 
-def part_model(view_work: ViewWork, last: int, generation: int, part: int) -> LexicalModel:
-    """Return a view's model of the whole text, of the words of a part alone."""
-    part_table = PartTable(view_work, generation, part)
-    of: type[LexicalModel] = kind_of(view_work.settings.model_type).load()
-    return of.of_part(part_table, part_fields(part_table, last), last_stage(view_work, last).parameters())
-
-
 def _views(work: PartedText, models: Models, part: int) -> list[LexicalModel]:
-    """Return all views' models, of the words of a part alone."""
-    return [
-        part_model(ViewWork(work, n, letters), last, generation, part)
-        for n, (letters, (last, generation)) in enumerate(zip(work.settings.views, models, strict=True))
-    ]
+    """Return all views' models of the whole text, of the words of a part alone."""
+    of, found = kind_of(work.settings.model_type).load(), []
+    for n, (letters, (last, generation)) in enumerate(zip(work.settings.views, models, strict=True)):
+        view_work = ViewWork(work, n, letters)
+        part_table = PartTable(view_work, generation, part)
+        found.append(of.of_part(part_table, part_fields(part_table, last), last_stage(view_work, last).parameters()))
+    return found
 
 
 def _finder(
     work: PartedText, views: Sequence[LexicalModel], text: Bitext, judged: Weights | tasks.LearningPlan, pool: Pool
 ) -> CandidateFinder:
-    """Return what finds the links of a part that the network judges."""
     words = text.source_vocabulary, text.target_vocabulary
     model = AlignmentModel(work.settings, *words, list(views))  # type: ignore[arg-type]
     return CandidateFinder(model, pool, judged.network, judged.search.candidates, cells=CELLS)

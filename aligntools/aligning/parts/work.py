@@ -68,7 +68,9 @@ def save_text(store: Store, name: str, bitext: Bitext) -> None:
         text, vocabulary = getattr(bitext, side), getattr(bitext, f"{side}_vocabulary")
         arrays |= {f"{side}.tokens": text.tokens, f"{side}.offsets": text.offsets}
         arrays |= {f"{side}.blob": vocabulary.blob, f"{side}.starts": vocabulary.starts}
-    store.write(name, skipped_facts(bitext.skipped), **arrays)
+    skipped = bitext.skipped
+    facts = {"counts": skipped.counts, "first": skipped.first, "malformed": skipped.malformed_lines}
+    store.write(name, facts, **arrays)
 
 
 def load_text(store: Store, name: str) -> Bitext:
@@ -76,17 +78,9 @@ def load_text(store: Store, name: str) -> Bitext:
     a = store.read_all(name)
     sides = [Side(a[f"{side}.tokens"], a[f"{side}.offsets"]) for side in ("source", "target")]
     words = [Vocabulary(a[f"{side}.blob"], a[f"{side}.starts"]) for side in ("source", "target")]
-    return Bitext(sides[0], sides[1], words[0], words[1], skipped_of(store.about(name)))
-
-
-def skipped_facts(skipped: Skipped) -> dict[str, Any]:
-    """Return what was skipped, for JSON."""
-    return {"counts": skipped.counts, "first": skipped.first, "malformed": skipped.malformed_lines}
-
-
-def skipped_of(facts: dict[str, Any]) -> Skipped:
-    """Return what was skipped."""
-    return Skipped(facts["counts"], facts["first"], facts["malformed"])
+    facts = store.about(name)
+    skipped = Skipped(facts["counts"], facts["first"], facts["malformed"])
+    return Bitext(sides[0], sides[1], words[0], words[1], skipped)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -10,7 +10,6 @@ from aligntools.aligning.models import kernels_ibm as ki
 from aligntools.aligning.models.lexical import Lexicon, null_from_counts
 from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices
-from aligntools.aligning.text.views import ParallelText
 from aligntools.ground.parallel import Pool
 
 #: Called with a chunk and the cells of both directions.
@@ -19,26 +18,6 @@ ChunkStep: TypeAlias = Callable[[Chunk, np.ndarray, np.ndarray], None]
 PosteriorStep: TypeAlias = Callable[[Chunk, np.ndarray, np.ndarray, np.ndarray], None]
 #: The same, for one block of the chunk's sentences, which is the first argument.
 BlockStep: TypeAlias = Callable[[tuple[int, int], Chunk, np.ndarray, np.ndarray, np.ndarray], None]
-
-
-class GivesPosteriors(Protocol):
-    """What expectations need of a model, `models.base.LexicalModel`."""
-
-    @property
-    def lexicon(self) -> Lexicon:
-        """The lexical table."""
-
-    def posteriors(
-        self,
-        text: ParallelText,
-        chunk: Chunk,
-        cells: np.ndarray,
-        other: np.ndarray,
-        directions: int,
-        pool: Pool,
-        logs: np.ndarray,
-    ) -> None:
-        """Turn link matrices into posteriors, in place."""
 
 
 def _null_block(place: tuple[Any, ...], block: tuple[int, int]) -> None:
@@ -116,11 +95,10 @@ class Expectations:
 
         return turn
 
-    def by_posteriors(
-        self, model: GivesPosteriors, all_counts: list[np.ndarray], count: ChunkStep | None = None
-    ) -> np.ndarray:
+    def by_posteriors(self, model: Any, all_counts: list[np.ndarray], count: ChunkStep | None = None) -> np.ndarray:
         """Take expectations of a model by its posteriors; return log-likelihoods.
 
+        model: A `models.base.LexicalModel`, whose module imports this one.
         In joint training the mean of both directions is counted for words. ``count`` is called with each chunk and the
         posteriors of each direction, for other parameters of the model.
         """

@@ -170,7 +170,8 @@ class Climb:
         tiers = np.zeros(TIERS)
         lexicon = lexicon_from_counts(table, counts[0], counts[1], tiers, self.settings.alpha, False, self.pool)
         fields = lexical_fields(m.words, table, lexicon, counts, tiers, nulls[1], nulls[0], m.p_null)
-        return self.positions.reached(fields)
+        found: LexicalModel = self.positions.reached(fields)
+        return found
 
 
 def reconstructed_from(settings: ResolvedSettings) -> str:

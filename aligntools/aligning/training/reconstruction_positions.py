@@ -4,8 +4,7 @@ There is a class for each, which the model names (`LexicalModel.climbing`); `tra
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -13,36 +12,18 @@ from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models.jumps import jump_taps
 from aligntools.aligning.models.lexical import LexicalFields
 from aligntools.aligning.models.position_tables import DIAGONAL, DirectedChunk, PositionTable, positioned
-from aligntools.aligning.settings import ReconstructionSettings, ResolvedSettings
 from aligntools.aligning.text.link_matrices import Chunk
 from aligntools.aligning.training import kernels_reconstruction as km
 from aligntools.aligning.training.exponentiated_steps import DirectionClimb, DistributionFamily, Tension
-from aligntools.ground.parallel import Pool
-
-_Model = TypeVar("_Model")
 
 
-class Climbing(Protocol[_Model]):
-    """The training of a view's model, `reconstruction.Climb`, as the classes of positions use it.
+class PositionClimb(ABC):
+    """The positions of one view's model, in both directions.
 
-    model: The start; its class names the class of positions.
-    of: The class of the model that is trained.
+    climb: The training of the model, `reconstruction.Climb`, whose module imports this one.
     """
 
-    model: Any
-    of: Callable[..., _Model]
-    settings: ResolvedSettings
-    how: ReconstructionSettings
-    pool: Pool
-
-    def ones(self, d: DirectionClimb) -> np.ndarray:
-        """Return inverse totals of a direction's given words: their values are probabilities already."""
-
-
-class PositionClimb(ABC, Generic[_Model]):
-    """The positions of one view's model, in both directions."""
-
-    def __init__(self, climb: Climbing[_Model]) -> None:
+    def __init__(self, climb: Any) -> None:
         self.climb, self.model = climb, climb.model
         self.rate = climb.how.mre_rate if climb.how.mre_positions else 0.0
 
@@ -75,14 +56,14 @@ class PositionClimb(ABC, Generic[_Model]):
         return 0.0
 
     @abstractmethod
-    def reached(self, fields: LexicalFields) -> _Model:
+    def reached(self, fields: LexicalFields) -> Any:
         """Return the model that was reached, with these fields of words."""
 
 
-class HmmClimb(PositionClimb[_Model]):
+class HmmClimb(PositionClimb):
     """Jumps."""
 
-    def __init__(self, climb: Climbing[_Model]) -> None:
+    def __init__(self, climb: Any) -> None:
         super().__init__(climb)
         self._jumps: dict[int, DistributionFamily] = {}
 
@@ -117,7 +98,7 @@ class HmmClimb(PositionClimb[_Model]):
             jumps.gradient[:] = c_q - c_p - jumps.tried * (e_q - e_p)
             jumps.totals[:] = c_p[: kj.FIRST].sum(), c_p[kj.FIRST :].sum()
 
-    def reached(self, fields: LexicalFields) -> _Model:
+    def reached(self, fields: LexicalFields) -> Any:
         """Return the HMM."""
         jumps = self.model.jumps.copy()
         for d, family in self._jumps.items():
@@ -125,10 +106,10 @@ class HmmClimb(PositionClimb[_Model]):
         return self.climb.of(**fields, jumps=jumps)
 
 
-class DiagonalClimb(PositionClimb[_Model]):
+class DiagonalClimb(PositionClimb):
     """The tension to the diagonal; 0 where the start has none."""
 
-    def __init__(self, climb: Climbing[_Model]) -> None:
+    def __init__(self, climb: Any) -> None:
         super().__init__(climb)
         self._start: np.ndarray = getattr(self.model, "tension", np.zeros(2))
         self._tension: dict[int, Tension] = {}
@@ -158,7 +139,7 @@ class DiagonalClimb(PositionClimb[_Model]):
         if np.ndim(sums):
             self._tension[d.way].slope, self._tension[d.way].total = sums
 
-    def reached(self, fields: LexicalFields) -> _Model:
+    def reached(self, fields: LexicalFields) -> Any:
         """Return IBM 2."""
         tension = self._start.copy()
         for d, climbed in self._tension.items():
@@ -166,10 +147,10 @@ class DiagonalClimb(PositionClimb[_Model]):
         return self.climb.of(**fields, tension=tension)
 
 
-class TableClimb(DiagonalClimb[_Model]):
+class TableClimb(DiagonalClimb):
     """Tables of positions."""
 
-    def __init__(self, climb: Climbing[_Model]) -> None:
+    def __init__(self, climb: Any) -> None:
         super().__init__(climb)
         self._tables: dict[int, PositionTable] = {}
         self._values: dict[int, DistributionFamily] = {}
@@ -224,10 +205,9 @@ class TableClimb(DiagonalClimb[_Model]):
         values.gradient += prior
         return float((prior * np.log(values.tried)).sum(dtype=np.float64))
 
-    def reached(self, fields: LexicalFields) -> _Model:
+    def reached(self, fields: LexicalFields) -> Any:
         """Return IBM 2 with tables."""
         positions = list(self.model.positions)
         for d, values in self._values.items():
             positions[d] = PositionTable(self._tables[d].shapes, values.p)
-        found: _Model = type(self.model)(**fields, tension=self.model.tension, positions=positions)
-        return found
+        return type(self.model)(**fields, tension=self.model.tension, positions=positions)

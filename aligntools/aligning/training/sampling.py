@@ -20,7 +20,7 @@ from aligntools.aligning.models.base import LinkTaker
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.models.lexical import LookAlikes
 from aligntools.aligning.models.registry import kind_of
-from aligntools.aligning.models.sampled_links import FertilityCounts, LinkCandidates, sampler_scratch
+from aligntools.aligning.models.sampled_links import link_candidates, sampler_scratch
 from aligntools.aligning.settings import MEDIUM, SMALL, Decisions, ResolvedSettings
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_pairs import Directed
@@ -106,7 +106,6 @@ class DirectionCounts:
 def _direction(
     hmm: Hmm, forward: bool, looks: LookAlikes | None, seed: int, priors: ViewPriors | None = None
 ) -> DirectionCounts:
-    """Return the counts that one direction begins with."""
     table = hmm.table
     extra = np.zeros(len(table.ids), np.float32)
     if looks is not None and len(looks.entries):
@@ -131,11 +130,11 @@ def _direction(
     return DirectionCounts(table, forward, *counts, seed * 2 + forward)
 
 
-def _finished(d: DirectionCounts, table: Table) -> FertilityCounts:
+def _finished(d: DirectionCounts, table: Table) -> kc.LinkCounts:
     pairs = d.mean_pairs + d.extra
     words = np.append(table.row_sums(pairs) if d.forward else table.column_sums(pairs), d.words[-1])
     fertility = d.mean_fertility.astype(np.float32)
-    return FertilityCounts(pairs, words, d.types, d.null, d.jump_rows, d.mean_jumps, fertility)
+    return kc.LinkCounts(pairs, words, d.types, d.null, d.jump_rows, d.mean_jumps, fertility)
 
 
 def train_sampler(
@@ -146,7 +145,7 @@ def train_sampler(
     pool: Pool,
     priors: ViewPriors | None = None,
     last_pass: LinkTaker | None = None,
-) -> list[FertilityCounts]:
+) -> list[kc.LinkCounts]:
     """Sample links over the corpus of ``matrices`` from the HMM's posteriors on.
 
     matrices: Freed if the corpus is sampled in smaller chunks.
@@ -198,23 +197,16 @@ def sample(
             matrices.fill(chunk, hmm.lexicon.reverse, hmm.lexicon.default, matrices.second)
         logs = np.zeros((2, chunk.k1 - chunk.k0))
         hmm.posteriors(matrices, chunk, matrices.cells, matrices.second, 3, pool, logs)
-        found = []
-        for d, posteriors in zip(directions, (matrices.cells, matrices.second), strict=True):
-            observed = target if d.forward else source
-            candidates = LinkCandidates(int(observed.offsets[chunk.k1] - observed.offsets[chunk.k0]))
-            candidates.find(matrices, chunk, posteriors, table, d.forward, pool)
-            found.append(candidates)
+        both = zip(directions, (matrices.cells, matrices.second), strict=True)
+        found = [link_candidates(matrices, chunk, own, table, d.forward, pool) for d, own in both]
 
         def task(
-            d: DirectionCounts,
-            chunk: Chunk = chunk,
-            found: list[LinkCandidates] = found,
-            reached: list[Chunk] = reached,
+            d: DirectionCounts, chunk: Chunk = chunk, found: list[kc.Sampled] = found, reached: list[Chunk] = reached
         ) -> None:
             if several and reached:
                 d.add_expected(-sum(c.n_cells for c in reached) / total)
             c, o = (source, target) if d.forward else (target, source)
-            links = found[0 if d.forward else 1].arrays()
+            links = found[0 if d.forward else 1]
             text = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
             counts = kc.LinkCounts(d.pairs, d.words, d.types, d.null, d.jump_rows, d.jumps, d.fertility)
             means = kc.LinkMeans(d.mean_pairs, d.mean_jumps, d.mean_fertility)
@@ -225,7 +217,7 @@ def sample(
 
         pool.map(task, directions)
         if last_pass is not None:
-            last_pass.add(matrices, chunk, found, logs, settings, pool)
+            last_pass(matrices, chunk, found, logs, settings, pool)
 
 
 # Links of a large text, decided during training: the sampler's pass over the text has all that aligning needs.
@@ -257,7 +249,7 @@ class LastPass:
         self,
         matrices: LinkMatrices,
         chunk: Chunk,
-        candidates: Sequence[LinkCandidates],
+        candidates: Sequence[kc.Sampled],
         logs: np.ndarray,
         settings: ResolvedSettings,
         pool: Pool,

@@ -102,7 +102,7 @@ def train(
             bitext, letters, settings, pool, max_cells, report or (lambda _: None), old, priors, position_smoothing
         )
         if last_pass is not None and last_pass.serves(settings, len(bitext.source.tokens)):
-            training.last_pass = last_pass
+            training.last_pass = last_pass.add
         return training
 
     views = list(enumerate(settings.views))

@@ -77,16 +77,14 @@ def count_steps(settings: ResolvedSettings, reconstruction: ReconstructionSettin
     return members * (iterations + kind_of(settings.model_type).last_pass)
 
 
-class _Mapped:
-    """Maps priors into views; logs a warning if they have nothing for the words of the first view."""
+def _mapped(priors: Priors, lowercase: bool, weights: PriorWeights) -> ViewMapping:
+    """Return what maps priors into views; it logs a warning if they have nothing for the words of the first view."""
+    looked = False
 
-    def __init__(self, priors: Priors, lowercase: bool, weights: PriorWeights) -> None:
-        self._given, self._told = (priors, lowercase, weights), False
-
-    def __call__(self, words: ViewWords) -> ViewPriors:
-        priors, lowercase, weights = self._given
+    def mapped(words: ViewWords) -> ViewPriors:
+        nonlocal looked
         found = view_priors(priors, words, lowercase, weights)
-        if not self._told:
+        if not looked:
             pairs = int((priors.lexical.keys > 0).all(axis=1).sum())
             if not pairs and len(priors.lexical):
                 if not (found.s_null.any() or found.t_null.any()):
@@ -95,8 +93,10 @@ class _Mapped:
                 tell_foreign(pairs)
             elif not pairs and not any(f.any() for f in found.fertilities) and not found.jumps.any():
                 _log.warning("the priors have no links, and what else they have weighs nothing (see `prior_fertility`)")
-        self._told = True
+        looked = True
         return found
+
+    return mapped
 
 
 def train_model(
@@ -140,7 +140,7 @@ def train_model(
         counts = given.priors
         mapped: ViewMapping | None = None
         if counts is not None and len(counts):
-            mapped = _Mapped(counts, lowercase, given.weights)
+            mapped = _mapped(counts, lowercase, given.weights)
         if learned:
             mapped = with_learned(mapped, [one.views for one in learned.chain])
         smoothing = POSITION_SMOOTHING if reconstruction is None else reconstruction.mre_position_smoothing
@@ -254,11 +254,11 @@ def train_subwords(
     pieces = as_bitext(cut_sides(*sides), *vocabularies)
     # Half of the sweeps cost hardly any quality: a text has more pieces than words, and fewer different ones.
     own = replace(settings, views=(0,), subwords=0, sweeps=max(3, settings.sweeps // 2))
-    told = (lambda figures: report(figures | {"view": NAME})) if report else None
+    of_pieces = (lambda figures: report(figures | {"view": NAME})) if report else None
     given: ViewMapping | None = partial(priors, cuts[0], cuts[1]) if priors else None
     if known:
         given = with_learned(given, [[one.model] for one in known])
-    (model,) = train(pieces, own, pool, max_cells, told, [start.model] if start else None, given)
+    (model,) = train(pieces, own, pool, max_cells, of_pieces, [start.model] if start else None, given)
     return SubwordMember(cuts[0], cuts[1], model)
 
 
