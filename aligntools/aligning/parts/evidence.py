@@ -13,9 +13,8 @@ import numpy as np
 from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.evidence import About, EvidenceOptions, Source, SourceKind, TextSource, WordSource
 from aligntools.aligning.parts import given_pairs
-from aligntools.aligning.parts.words import SIDES
 from aligntools.aligning.parts.work import JobRunner, PartedText, load_text, written_name
-from aligntools.formats.links.priors import Counted, Priors, combined
+from aligntools.formats.links.priors import Priors, combined
 from aligntools.formats.text.corpus import in_lower_case
 from aligntools.ground.declarations import Settings
 from aligntools.ground.parallel import Pool
@@ -78,7 +77,7 @@ def ask_part(work: PartedText, asking: Asking, part: int, pool: Pool) -> None:
     assert isinstance(source, TextSource)
     written = pick(load_text(work.store, written_name(*work.place(part))), asking.rows(source, part))
     priors, facts = source.of_part(written, in_lower_case(written) if asking.lowercase else written, pool)
-    _keep(work, name, priors, facts)
+    given_pairs.keep_priors(work.store, name, priors, facts)
 
 
 def ask(
@@ -101,7 +100,7 @@ def ask(
             header[kind.name], own = _ask_kind(work, asking, runner)
             found += own
         if found:
-            given_pairs.keep_given(work, combined(found))
+            given_pairs.keep_priors(store, given_pairs.GIVEN, combined(found))
         store.write(KNOWN, header)
     for kind in asked.kinds:
         asking = Asking(kind, asked.of_kind(kind), pairs, lowercase)
@@ -120,13 +119,13 @@ def _ask_kind(work: PartedText, asking: Asking, runner: JobRunner) -> tuple[Abou
         if asking.words is not None:
             if not store.has(asking.name()):
                 runner.run(asking.kind.name, partial(ask_words, work, asking), [work.parts])
-            said = _kept(work, asking.name())
+            said = given_pairs.kept_priors(store, asking.name())
             about, priors = store.about(asking.name()), [said] if len(said) else []
         if isinstance(source, TextSource):
             runner.run(asking.kind.name, partial(ask_part, work, asking), parts)
             belief, own = source.of_parts([store.about(asking.name(part)) for part in parts])
             about = own | ({"alone": about | {"belief": own.get("belief", 1.0)}} if about else {})
-            priors += [_kept(work, asking.name(part)) for part in parts] if belief else []
+            priors += [given_pairs.kept_priors(store, asking.name(part)) for part in parts] if belief else []
             priors = [one.believed(belief) for one in priors]
         return about, [one for one in priors if len(one)]
     finally:
@@ -152,16 +151,5 @@ def ask_words(work: PartedText, asking: Asking, parts: int, pool: Pool) -> None:
     first = load_text(work.store, written_name(*work.place(0)))
     said = source.of_text(distinct[0], distinct[1], first, texts, pool)
     priors = said.priors or Priors()
-    _keep(work, asking.name(), given_pairs.in_lower_case(priors) if asking.lowercase else priors, said.about)
-
-
-def _keep(work: PartedText, name: str, priors: Priors, about: About) -> None:
-    words = zip(SIDES, (priors.source_vocabulary, priors.target_vocabulary), strict=True)
-    arrays = {f"{side}.{what}": getattr(v, what) for side, v in words for what in ("blob", "starts")}
-    work.store.write(name, about, keys=priors.lexical.keys, alphas=priors.lexical.alphas, **arrays)
-
-
-def _kept(work: PartedText, name: str) -> Priors:
-    a = work.store.read_all(name)
-    source, target = (Vocabulary(a[f"{side}.blob"], a[f"{side}.starts"]) for side in SIDES)
-    return Priors(source, target, Counted(a["keys"], a["alphas"]))
+    priors = given_pairs.in_lower_case(priors) if asking.lowercase else priors
+    given_pairs.keep_priors(work.store, asking.name(), priors, said.about)

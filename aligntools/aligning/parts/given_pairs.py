@@ -4,15 +4,18 @@ Priors are kept once, by words, before training. Each view keeps the pairs of it
 adds the pseudo-counts of its rows to the counts, as training in memory does.
 """
 
+from typing import Any
+
 import numpy as np
 
 from aligntools.aligning.parts.words import SIDES
-from aligntools.aligning.parts.work import PartedText, ViewWork
+from aligntools.aligning.parts.work import ViewWork, words_named
 from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.training.view_priors import found_in, ids_in, tell_foreign
 from aligntools.formats.links.priors import Counted, Priors
 from aligntools.ground.errors import UsageProblem
+from aligntools.store.stores import Store
 from aligntools.words.vocabulary import Vocabulary
 
 #: The name that they are kept under.
@@ -41,12 +44,18 @@ def in_lower_case(priors: Priors) -> Priors:
     return Priors(source, target, Counted.of((s_ids[s], t_ids[t]), priors.lexical.alphas))
 
 
-def keep_given(work: PartedText, priors: Priors) -> None:
-    """Keep the pairs of words of priors, which count in full; their words are in the text's case."""
-    arrays: dict[str, np.ndarray] = {}
-    for side, vocabulary in zip(SIDES, (priors.source_vocabulary, priors.target_vocabulary), strict=True):
-        arrays |= {f"{side}.blob": vocabulary.blob, f"{side}.starts": vocabulary.starts}
-    work.store.write(GIVEN, keys=priors.lexical.keys, alphas=priors.lexical.alphas, **arrays)
+def keep_priors(store: Store, name: str, priors: Priors, about: dict[str, Any] | None = None) -> None:
+    """Keep the pairs of words of priors, which count in full."""
+    words = zip(SIDES, (priors.source_vocabulary, priors.target_vocabulary), strict=True)
+    arrays = {key: array for side, one in words for key, array in words_named(side, one).items()}
+    store.write(name, about, keys=priors.lexical.keys, alphas=priors.lexical.alphas, **arrays)
+
+
+def kept_priors(store: Store, name: str) -> Priors:
+    """Return priors that were kept."""
+    a = store.read_all(name)
+    source, target = (Vocabulary(a[f"{side}.blob"], a[f"{side}.starts"]) for side in SIDES)
+    return Priors(source, target, Counted(a["keys"], a["alphas"]))
 
 
 def number_given(view_work: ViewWork) -> None:
@@ -54,18 +63,17 @@ def number_given(view_work: ViewWork) -> None:
     store, name = view_work.store, view_work.name(GIVEN)
     if not store.has(GIVEN) or store.has(name):
         return
-    given = store.read_all(GIVEN)
+    given = kept_priors(store, GIVEN)
     columns = []
-    for k, side in enumerate(SIDES):
+    for k, (side, words) in enumerate(zip(SIDES, (given.source_vocabulary, given.target_vocabulary), strict=True)):
         names = Vocabulary(*store.read(view_work.name("vocabulary"), f"{side}.blob", f"{side}.starts"))
         known = {word: i for i, word in enumerate(names.words())}
-        words = Vocabulary(given[f"{side}.blob"], given[f"{side}.starts"])
-        columns.append(ids_in(words, known, view_work.letters)[given["keys"][:, k]])
+        columns.append(ids_in(words, known, view_work.letters)[given.lexical.keys[:, k]])
     kept = (columns[0] > 0) & (columns[1] > 0)
     if len(kept) and not kept.any() and not view_work.number:
         tell_foreign(len(kept))
     keys, places = np.unique((columns[0][kept] << 32) | columns[1][kept], return_inverse=True)
-    store.write(name, keys=keys, alphas=np.bincount(places, given["alphas"][kept], len(keys)).astype(np.float32))
+    store.write(name, keys=keys, alphas=np.bincount(places, given.lexical.alphas[kept], len(keys)).astype(np.float32))
 
 
 def of_shard(view_work: ViewWork, table: Table, first: int) -> np.ndarray | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from aligntools.aligning.parts.work import ViewWork
+from aligntools.aligning.parts.work import ViewWork, words_named
 from aligntools.aligning.text.cooccurrence import pair_weights, word_masses
 from aligntools.aligning.text.kernels_look_alikes import KEY
 from aligntools.aligning.text.look_alikes import look_alike_keys
@@ -35,10 +35,8 @@ def count_view_words(view_work: ViewWork, part: int, pool: Pool) -> None:
         words, mapping = cut_words(getattr(text, f"{side}_vocabulary").words(), view_work.letters)
         one = getattr(text, side)
         of_view = type(one)(mapping[one.tokens], one.offsets)
-        vocabulary = Vocabulary.from_words(words[1:])
+        arrays |= words_named(side, Vocabulary.from_words(words[1:]))
         arrays |= {
-            f"{side}.blob": vocabulary.blob,
-            f"{side}.starts": vocabulary.starts,
             f"{side}.mapping": mapping,
             f"{side}.counts": np.bincount(of_view.tokens, minlength=len(words)).astype(np.float64),
             f"{side}.masses": word_masses(of_view, (weights * others).astype(np.float32), len(words)),
@@ -108,7 +106,7 @@ def number_words(view_work: ViewWork) -> int:
         keys = look_alike_keys(known_words)
         arrays[f"{side}.keys"] = np.concatenate([keys, np.zeros((len(shared[d]) + 1, KEY), np.int32)])
         names = Vocabulary.from_words(known_words[1:] + [MARK + beginning for beginning in shared[d]])
-        arrays |= {f"{side}.blob": names.blob, f"{side}.starts": names.starts}
+        arrays |= words_named(side, names)
     store.write(done, {"shared": [len(one) for one in shared]}, **arrays)
     return sum(len(n.ids) + len(s) for n, s in zip(numberings, shared, strict=True))
 

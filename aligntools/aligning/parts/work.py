@@ -61,13 +61,18 @@ def written_name(file: int, part: int) -> str:
     return f"written.{file:05d}.{part:06d}"
 
 
+def words_named(name: str, vocabulary: Any) -> dict[str, np.ndarray]:
+    """Return the words of a vocabulary as arrays, under a name."""
+    return {f"{name}.blob": vocabulary.blob, f"{name}.starts": vocabulary.starts}
+
+
 def save_text(store: Store, name: str, bitext: Bitext) -> None:
     """Keep a part of the text."""
     arrays: dict[str, np.ndarray] = {}
     for side in ("source", "target"):
-        text, vocabulary = getattr(bitext, side), getattr(bitext, f"{side}_vocabulary")
+        text = getattr(bitext, side)
         arrays |= {f"{side}.tokens": text.tokens, f"{side}.offsets": text.offsets}
-        arrays |= {f"{side}.blob": vocabulary.blob, f"{side}.starts": vocabulary.starts}
+        arrays |= words_named(side, getattr(bitext, f"{side}_vocabulary"))
     skipped = bitext.skipped
     facts = {"counts": skipped.counts, "first": skipped.first, "malformed": skipped.malformed_lines}
     store.write(name, facts, **arrays)
