@@ -183,8 +183,7 @@ def _near(distances: GizaDistances, share: float, ways: int) -> np.ndarray:
     """Return the distances that are told apart here, smoothed."""
     reach = distances.p.shape[1] // 2
     wide = np.pad(distances.p, ((0, 0), (kc.FARTHEST, kc.FARTHEST)))
-    near: np.ndarray = (1 - share) * wide[:, reach : reach + kc.DISTANCES] + share / ways
-    return near
+    return (1 - share) * wide[:, reach : reach + kc.DISTANCES] + share / ways
 
 
 def _positions(distortions: Entries | None) -> PositionTable:

@@ -327,5 +327,4 @@ def jump_counts(bitext: "Bitext", forward: "Links") -> npt.NDArray[np.int64]:
     """Count how far target words' links jump, from -1,024 to 1,023, as eflomal's ``-S`` writes them."""
     from aligntools.aligning.applying import costs
 
-    counts: npt.NDArray[np.int64] = costs.jump_counts(bitext, forward)
-    return counts
+    return costs.jump_counts(bitext, forward)

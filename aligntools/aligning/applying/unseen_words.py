@@ -68,5 +68,4 @@ def _values(often: np.ndarray, links: np.ndarray, of: np.ndarray, once: int) -> 
     shares = np.bincount(tiers, found) / np.maximum(np.bincount(tiers, often), 1e-9)
     values = often * (found + PRIOR * shares[tiers]) / (often + PRIOR) / max(once, 1)
     values[:1] = 0.0  # of NULL
-    both: np.ndarray = np.append(values, (shares[0] if len(shares) else 0.0) / max(once, 1)).astype(np.float32)
-    return both
+    return np.append(values, (shares[0] if len(shares) else 0.0) / max(once, 1)).astype(np.float32)

@@ -81,8 +81,7 @@ def _parts(i: np.ndarray, m: Numbers, n: Numbers, tension: float) -> tuple[np.nd
 
 
 def _feature(i: np.ndarray, j: np.ndarray, m: Numbers, n: Numbers) -> np.ndarray:
-    feature: np.ndarray = -np.abs(j / n - i / m)
-    return feature
+    return -np.abs(j / n - i / m)
 
 
 def _normalizer(

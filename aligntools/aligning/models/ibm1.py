@@ -18,8 +18,7 @@ from aligntools.ground.parallel import Pool
 
 def tension_of(model: LexicalModel) -> np.ndarray:
     """Return how strongly a model's links are drawn to the diagonal, forward and reverse: 0 where it has none."""
-    found: np.ndarray = getattr(model, "tension", np.zeros(2))
-    return found
+    return getattr(model, "tension", np.zeros(2))
 
 
 def ibm_block(

@@ -106,8 +106,7 @@ def ask(
         asking = Asking(kind, asked.of_kind(kind), pairs, lowercase)
         store.remove(asking.name(), *(asking.name(part) for part in range(work.parts)))
     store.remove(*(written_name(*work.place(part)) for part in range(work.parts)))
-    kept: dict[str, About] = store.about(KNOWN)
-    return kept
+    return store.about(KNOWN)
 
 
 def _ask_kind(work: PartedText, asking: Asking, runner: JobRunner) -> tuple[About, list[Priors]]:
