@@ -7,10 +7,10 @@ import pytest
 
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_link_counts as kc
-from aligntools.aligning.models.sampled_links import LEAST, SURE, link_candidates, sampler_scratch
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import plan_chunks
 from aligntools.aligning.training import sampling
+from aligntools.aligning.training.sampling import LEAST, SURE, link_candidates, sampler_scratch
 from aligntools.ground.parallel import Pool
 from tests import naive
 from tests.aligning.building import close, random_sentences, world

@@ -62,7 +62,7 @@ def leaves(value):
     """Return the arrays, numbers and words that a model is made of, in order."""
     if dataclasses.is_dataclass(value):
         return [x for field in dataclasses.fields(value) for x in leaves(getattr(value, field.name))]
-    if isinstance(value, list) and value and not isinstance(value[0], str):
+    if isinstance(value, list | tuple) and value and not isinstance(value[0], str):
         return [x for part in value for x in leaves(part)]
     return [value]
 

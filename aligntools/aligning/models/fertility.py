@@ -12,7 +12,6 @@ from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.base import LexicalModel, ShareChart, Stage, TrainedText, ViewTask, WordLinks
 from aligntools.aligning.models.hmm import Hmm, shares
 from aligntools.aligning.models.lexical import LexicalFields
-from aligntools.aligning.models.sampled_links import link_candidates, sampler_scratch
 from aligntools.aligning.parts import sampler as sampler_in_parts
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import ViewRunner, ViewWork
@@ -20,7 +19,7 @@ from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import Chunk
 from aligntools.aligning.text.views import ParallelText
-from aligntools.aligning.training.sampling import train_sampler
+from aligntools.aligning.training.sampling import link_candidates, sampler_scratch, train_sampler
 from aligntools.formats.models.modelfile import hold
 from aligntools.ground.parallel import Pool
 

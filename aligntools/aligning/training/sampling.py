@@ -20,11 +20,11 @@ from aligntools.aligning.models.base import LinkTaker
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.models.lexical import LookAlikes
 from aligntools.aligning.models.registry import kind_of
-from aligntools.aligning.models.sampled_links import link_candidates, sampler_scratch
 from aligntools.aligning.settings import MEDIUM, SMALL, Decisions, ResolvedSettings
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_pairs import Directed
-from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices
+from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices, pairs_of
+from aligntools.aligning.text.views import ParallelText
 from aligntools.aligning.training.view_priors import ViewPriors
 from aligntools.ground.parallel import Pool
 
@@ -34,6 +34,10 @@ CHUNK_TOKENS = 1_000_000
 PRIOR_JUMPS = 100.0
 #: Expected counts of a large text are taken away in so many steps: to do so for each chunk would take too long.
 REMOVALS = 32
+#: Least posterior of a candidate position.
+LEAST = 0.01
+#: A word with one candidate of a higher posterior is not sampled.
+SURE = 0.99
 #: Number of given words whose jumps are counted separately.
 JUMP_WORDS = 500
 
@@ -56,6 +60,29 @@ def prior_jumps(jumps: np.ndarray, jump_rows: np.ndarray) -> np.ndarray:
     prior[-1, kc.JUMPS - kj.WINDOW : kc.JUMPS + kj.WINDOW + 1] = PRIOR_JUMPS * window / window.sum()
     prior[-1, -1] = prior[-1, :-1].sum()
     return prior
+
+
+def sampler_scratch(text: Directed, k0: int, k1: int) -> kf.SamplerScratch:
+    """Return what `kernels_fertility.sweep` works with on the sentences ``k0..k1`` of a `Directed` text."""
+    given, observed = (int(np.diff(o[k0 : k1 + 1]).max(initial=1)) for o in (text.given_offsets, text.observed_offsets))
+    return kf.SamplerScratch(np.zeros(given, np.int64), np.empty(kc.CANDIDATES), np.empty((observed, kc.CANDIDATES)))
+
+
+def link_candidates(
+    text: ParallelText, chunk: Chunk, posteriors: np.ndarray, table: Table, forward: bool, pool: Pool
+) -> kc.Sampled:
+    """List candidate positions of every observed word of a chunk, by one direction's posteriors."""
+    offsets = (text.target if forward else text.source).offsets
+    n = int(offsets[chunk.k1] - offsets[chunk.k0])
+    lists = (np.zeros((n, kc.CANDIDATES), kind) for kind in (np.int16, np.int32, np.float32))
+    found = kc.Sampled(np.empty(n, np.int16), np.zeros(n, np.int8), *lists)
+    place = pairs_of(text, chunk), posteriors, table.ptr, table.ids, forward
+
+    def task(b: tuple[int, int]) -> None:
+        kf.candidates_block(*b, *place, np.float32(LEAST), np.float32(SURE), found)
+
+    pool.map(task, chunk.sentence_blocks)
+    return found
 
 
 class DirectionCounts:
