@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import aligntools as at
+from aligntools.aligning.contrastive.base import aligner_from_tables
+from aligntools.formats.models.modelfile import is_model
 
 __all__ = ["Aligner", "generate_alignment_probabilities"]
 
@@ -40,9 +42,6 @@ class Aligner:
     """
 
     def __init__(self, forward_probs_path: FilePath, backward_probs_path: FilePath) -> None:
-        from aligntools.aligning.contrastive.base import aligner_from_tables
-        from aligntools.formats.models.modelfile import is_model
-
         paths = [os.fspath(path) for path in (forward_probs_path, backward_probs_path)]
         model = next((path for path in paths if is_model(path)), None)
         self._aligner = at.Aligner.load(model) if model else aligner_from_tables(*paths)
@@ -63,11 +62,6 @@ class Aligner:
         with self._lock:
             for alignment in self._aligner.align_batch(list(sources), list(targets), **self._how):
                 scores = alignment.scores
-                found.append(
-                    {
-                        "alignments": alignment.links,
-                        "forward_log_prob": scores.forward,
-                        "backward_log_prob": scores.reverse,
-                    }
-                )
+                probabilities = {"forward_log_prob": scores.forward, "backward_log_prob": scores.reverse}
+                found.append({"alignments": alignment.links, **probabilities})
         return found

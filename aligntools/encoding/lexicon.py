@@ -67,10 +67,7 @@ def compared(priors: Priors, written: Bitext, fold: Callable[[str], str] = str) 
     sides = [(side, _ids(vocabulary, own, fold), own) for side, vocabulary, own in both]
     s, t = priors.lexical.keys.T.astype(np.int64)
     found, words = np.zeros(2, np.int64), np.zeros(2, np.int64)
-    for rows, others, (side, ids, own_words), (other, other_ids, other_words) in (
-        (s, t, *sides),
-        (t, s, *sides[::-1]),
-    ):
+    for rows, others, (side, ids, own_words), (other, other_ids, other_words) in ((s, t, *sides), (t, s, *sides[::-1])):
         order = np.argsort(rows, kind="stable")
         entries, starts = others[order], np.searchsorted(rows[order], np.arange(len(own_words) + 1))
         there = np.zeros(len(other_words), bool)

@@ -6,23 +6,15 @@ joined first: there a piece may begin in one word and end in the next, and belon
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 #: Ranges of characters that are written without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, and what
 #: Chinese and Japanese are written with.
 UNSPACED = (
-    (0x0E00, 0x0FFF),
-    (0x1000, 0x109F),
-    (0x1780, 0x17FF),
-    (0x3001, 0x30FF),
-    (0x31F0, 0x31FF),
-    (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF),
-    (0xF900, 0xFAFF),
-    (0xFF01, 0xFF9F),
-    (0x20000, 0x3FFFF),
+    *((0x0E00, 0x0FFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3001, 0x30FF), (0x31F0, 0x31FF)),
+    *((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0xFF01, 0xFF9F), (0x20000, 0x3FFFF)),
 )
 #: Words that are remembered with their pieces.
 REMEMBERED = 1 << 18
@@ -30,16 +22,6 @@ REMEMBERED = 1 << 18
 SPACE = "\u2581"
 #: A piece that is not known costs so much more than the least likely one.
 UNKNOWN = 10.0
-
-
-class Cutter(Protocol):
-    """Cuts strings without spaces into pieces."""
-
-    begin: int
-    end: int
-
-    def cut(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
-        """Return the pieces' numbers, and the characters ``text[a:b]`` that each is of."""
 
 
 class UnigramCutter:
@@ -151,7 +133,7 @@ class PieceSequence:
 class Pieces:
     """Cuts sentences, and remembers how words are cut."""
 
-    def __init__(self, cutter: Cutter) -> None:
+    def __init__(self, cutter: UnigramCutter | LibraryCutter) -> None:
         self.cutter = cutter
         self._known: dict[str, tuple[list[int], list[tuple[int, int]]]] = {}
 

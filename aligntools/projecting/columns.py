@@ -199,11 +199,7 @@ TOP = "TOP"
 
 
 def partial_trees(
-    trees: Sequence[Tree],
-    target: np.ndarray,
-    links: FlatLinks,
-    words: Sequence[str],
-    tags: Sequence[str],
+    trees: Sequence[Tree], target: np.ndarray, links: FlatLinks, words: Sequence[str], tags: Sequence[str]
 ) -> tuple[list[Tree], int, int]:
     """Carry constituents over to the words that theirs are linked to, where these are together and alone.
 

@@ -186,10 +186,7 @@ _encoder = functools.lru_cache(maxsize=1)(vectors.load)
 
 
 def _aligned(
-    documents: Documents,
-    settings: SentenceSettings,
-    run: Run,
-    report: Callable[[str], None] = lambda text: None,
+    documents: Documents, settings: SentenceSettings, run: Run, report: Callable[[str], None] = lambda text: None
 ) -> SentenceAlignment:
     """Return the groups of two documents."""
     source, target = documents

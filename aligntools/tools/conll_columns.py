@@ -67,8 +67,6 @@ def take_out(
     tokens: Syntactic words, or a token for each range: ``au`` for ``à le``.
     space: Written for a space within a value.
     separator: Between word and tag; None is ``_``.
-    reading: Which columns are meant.
-    Raises DataError when the file cannot be read or is not CoNLL, or a range is wrong.
     """
     where = (("column", column is not None, ("column", "tagged")), ("separator", separator is not None, ("tagged",)))
     of_words = ("words", "tagged", "column")
@@ -133,8 +131,6 @@ def put_in(
     format: What the files of values are; ``auto``: as their first lines look.
     separator: Between word and tag; None: ``_`` or ``/``, whichever more of the first tokens have.
     reading: Which columns are meant; of CoNLL that values are taken of, those of its own that CoNLL-U has.
-    Raises DataError when a file cannot be read, or has not one value for each word. Raises UsageProblem when there is
-    no such column, or no value can be put into it.
     """
     places = [column_place(column) for column in columns]
     for place in places:
@@ -148,20 +144,19 @@ def put_in(
     how = tokens, format, separator, COLUMNS["form"] not in places
     sources = [_Values(source, place, *how) for place, source in zip(places, columns.values(), strict=True)]
     done = 0
-    for part in _parts(path, reading):
+    for part in stream_conll(path, _PART):
+        part = part.predicted() if reading.predicted_columns else part
         units = _units(part, tokens)
         found = {source.place: source.take(units, part, done, path, mark) for source in sources}
         done += len(part)
-        for place, values in found.items():
-            _check(values, place, units, part)
+        for place, values in found.items():  # refuse what another file has in its column and none can have
+            if b"" in values:
+                line = part.first_line + int(units.places[values.index(b"")])
+                problem = f"the value for column {place + 1} is empty; give _ where there is none"
+                raise DataError(part.path, line, problem)
         yield units.format(dict(found))
     for source in sources:
         source.end(path, done)
-
-
-def _parts(path: PathLike, reading: ColumnReading) -> Iterator[Conll]:
-    for part in stream_conll(path, _PART):
-        yield part.predicted() if reading.predicted_columns else part
 
 
 def _any_parts(path: PathLike, reading: ColumnReading) -> Iterator[Conll | Tokens]:
@@ -199,13 +194,6 @@ def _check_tags(tags: list[bytes], separator: bytes, path: PathLike, lines: np.n
         shown_tag, mark = (shown(value.decode("utf-8", "replace")) for value in (tags[wrong], separator))
         problem = f"tag '{shown_tag}' has the separator '{mark}' in it; use another `separator`"
         raise DataError(path, int(lines[wrong]), problem)
-
-
-def _check(values: list[bytes], place: int, units: Conll | Surface, part: Conll) -> None:
-    """Refuse what another file has in its column and none can have."""
-    if b"" in values:
-        line = part.first_line + int(units.places[values.index(b"")])
-        raise DataError(part.path, line, f"the value for column {place + 1} is empty; give _ where there is none")
 
 
 def _goes_on(token: bytes, start: bytes) -> bool:
@@ -287,7 +275,8 @@ class _Values:
         self, rows: list[list[bytes]], units: Conll | Surface, numbers: list[int], mark: bytes
     ) -> list[list[bytes]]:
         """Return the tags of rows of ``word_TAG``, or the rows where they are values."""
-        starts = self._starts(units, mark)
+        # what each unit's token of word_TAG begins with
+        starts = [form + self._separator for form in without_spaces(units.column(COLUMNS["form"]), mark)]
         if self._format == "auto" and any(rows):
             edges = units.offsets.tolist()
             k = next(k for k, row in enumerate(rows) if row)
@@ -311,10 +300,6 @@ class _Values:
                     raise DataError(self.path, number, f"{problem} (`format=values` puts lines in as they are)")
             found.append([token[len(start) :] for token, start in zip(row, begins, strict=False)])
         return found
-
-    def _starts(self, units: Conll | Surface, mark: bytes) -> list[bytes]:
-        """Return what each unit's token of ``word_TAG`` begins with."""
-        return [form + self._separator for form in without_spaces(units.column(COLUMNS["form"]), mark)]
 
     def end(self, path: PathLike, done: int) -> None:
         """Check that nothing is left."""

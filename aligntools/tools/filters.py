@@ -172,17 +172,25 @@ def filter_pairs(
     """
     given = Given("filter_pairs", options)
     judge = Filter(given.take(FilterSettings, limits))
-    settings, weights = given.take(AlignerSettings), given.take(PriorWeights)
-    reading, run = given.take(Reading), given.take(Run)
-    given.end()
-    if model is None:
-        model = train_aligner(sources, targets, settings, weights=weights, reading=reading, run=run)
+    model, _, run = model_for(given, sources, targets, model)
     lines = [[s if isinstance(s, str) else " ".join(s) for s in side] for side in (sources, targets)]
     found: list[PairQuality] = []
     for block in qualities(model, *lines, run=run):
         here = slice(len(found), len(found) + len(block))
         found += judge.judged(block, lines[0][here], lines[1][here])
     return found
+
+
+def model_for(
+    given: Given, sources: Sequence[Sentence], targets: Sequence[Sentence], model: Aligner | None
+) -> tuple[Aligner, Reading, Run]:
+    """Return a model, which is trained on pairs where there is none, and how they are read; end the options."""
+    settings, weights = given.take(AlignerSettings), given.take(PriorWeights)
+    reading, run = given.take(Reading), given.take(Run)
+    given.end()
+    if model is None:
+        model = train_aligner(sources, targets, settings, weights=weights, reading=reading, run=run)
+    return model, reading, run
 
 
 def qualities(model: Aligner, *texts: Any, **options: Any) -> Iterator[Alignments]:

@@ -22,14 +22,7 @@ from aligntools.tools.filters import qualities
 
 @dataclass
 class OpenedText:
-    """A text that is being read.
-
-    model: The saved model that is applied.
-    reading: As the model asks for.
-    run: With the threads that are there.
-    raw: Its lines as they stand.
-    tokens: Its tokens, where it is tokenized.
-    """
+    """A text that is being read, as a saved model asks for: its lines as they are, and tokens where it has some."""
 
     work: "TextWork"
     model: Aligner | None
@@ -61,14 +54,7 @@ class OpenedText:
 
 @dataclass
 class TextWork:
-    """A text in files, what aligns it, and how the work is done.
-
-    training: Of the model that is trained in place of a saved one.
-    model: A saved model.
-    save_model: Where the model is saved that is trained.
-    verify: Check a saved model's checksum.
-    evidence: Which sources training asks, or the saved model.
-    """
+    """A text in files, what aligns it (a saved model, or one that is trained and may be saved), and how."""
 
     text: TextFiles
     training: AlignerSettings

@@ -5,12 +5,7 @@ installs one. The docstrings say what each argument does here; docs/adapters/efl
 """
 
 from aligntools.adapters.eflomal.aligner import Aligner, align
-from aligntools.adapters.eflomal.priors import (
-    calculate_priors,
-    read_priors,
-    to_eflomal_priors_file,
-    write_priors,
-)
+from aligntools.adapters.eflomal.priors import calculate_priors, read_priors, to_eflomal_priors_file, write_priors
 from aligntools.adapters.eflomal.text import (
     TextIndex,
     read_text,

@@ -3,6 +3,7 @@
 import contextlib
 import logging
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import IO, Any
 
 from aligntools.adapters.eflomal.priors import read_priors, to_eflomal_priors_file
@@ -25,6 +26,7 @@ from aligntools.ground.progress import Progress
 _log = logging.getLogger("aligntools")
 
 
+@dataclass(eq=False, repr=False)
 class Aligner:
     r"""Aligns as ``eflomal.Aligner`` does: the same arguments, files and order of links; the models are ours.
 
@@ -52,29 +54,16 @@ class Aligner:
     '0-0 1-1\n0-0 1-1\n'
     """
 
-    def __init__(
-        self,
-        model: int = 3,
-        score_model: int = 0,
-        n_iterations: tuple[int, int, int] | None = None,
-        n_samplers: int = 3,
-        rel_iterations: float = 1.0,
-        null_prior: float = 0.2,
-        source_prefix_len: int = 0,
-        source_suffix_len: int = 0,
-        target_prefix_len: int = 0,
-        target_suffix_len: int = 0,
-    ):
-        self.model = model
-        self.score_model = score_model
-        self.n_iterations = n_iterations
-        self.n_samplers = n_samplers
-        self.rel_iterations = rel_iterations
-        self.null_prior = null_prior
-        self.source_prefix_len = source_prefix_len
-        self.source_suffix_len = source_suffix_len
-        self.target_prefix_len = target_prefix_len
-        self.target_suffix_len = target_suffix_len
+    model: int = 3
+    score_model: int = 0
+    n_iterations: tuple[int, int, int] | None = None
+    n_samplers: int = 3
+    rel_iterations: float = 1.0
+    null_prior: float = 0.2
+    source_prefix_len: int = 0
+    source_suffix_len: int = 0
+    target_prefix_len: int = 0
+    target_suffix_len: int = 0
 
     def prepare_files(
         self,
@@ -188,11 +177,7 @@ def align(
     outputs = EflomalOutputs(
         links_filename_fwd, links_filename_rev, scores_filename_fwd, scores_filename_rev, statistics_filename
     )
-    read = {
-        "source_filename": source_filename,
-        "target_filename": target_filename,
-        "priors_filename": priors_filename,
-    }
+    read = {"source_filename": source_filename, "target_filename": target_filename, "priors_filename": priors_filename}
     with _as_value_errors():
         _keep_apart(read, outputs)
         align_numbered(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -86,19 +87,12 @@ class CandidateLinks:
         """Return the sentences ``a..b`` alone."""
         c0, c1 = self.starts[a], self.starts[b]
         s0, s1, t0, t1 = self.s_offsets[a], self.s_offsets[b], self.t_offsets[a], self.t_offsets[b]
-        return CandidateLinks(
-            self.s_offsets[a : b + 1] - s0,
-            self.t_offsets[a : b + 1] - t0,
-            self.starts[a : b + 1] - c0,
-            self.rows[c0:c1],
-            self.columns[c0:c1],
-            self.neighbours[c0:c1],
-            self.local[c0:c1],
-            self.s_words[s0:s1],
-            self.t_words[t0:t1],
-            self.expected[a:b],
-            *(None if found is None else found[c0:c1] for found in (self.readings, self.likeness)),
-        )
+        offsets = (self.s_offsets, s0), (self.t_offsets, t0), (self.starts, c0)
+        found: list[Any] = [places[a : b + 1] - first for places, first in offsets]
+        found += [own[c0:c1] for own in (self.rows, self.columns, self.neighbours, self.local)]
+        found += [self.s_words[s0:s1], self.t_words[t0:t1], self.expected[a:b]]
+        found += [None if own is None else own[c0:c1] for own in (self.readings, self.likeness)]
+        return CandidateLinks(*found)
 
 
 def bare_candidates(

@@ -328,10 +328,7 @@ def lessons_of(
 
 
 def learn_start(
-    lessons: Iterable[Lessons],
-    settings: TeachingSettings,
-    pool: Pool,
-    report: Report | None = None,
+    lessons: Iterable[Lessons], settings: TeachingSettings, pool: Pool, report: Report | None = None
 ) -> ContrastiveStart:
     """Learn the network that judges links from lessons; the start's weights rest on it and on the base model.
 

@@ -9,6 +9,7 @@ ratio of its two probabilities.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -131,13 +132,8 @@ def with_readings(
     return replace(candidates, local=np.concatenate([candidates.local, np.stack(columns, 1)], axis=1))
 
 
-@dataclass(frozen=True, eq=False)
-class EvidenceEstimates:
-    """Estimates of how reliable files of evidence are.
-
-    tables (list of float64 [READINGS]): Of each file, the log-odds of a link that each reading adds.
-    precision, recall: Of each file's links, expected under all that is known, as fractions.
-    """
+class EvidenceEstimates(NamedTuple):
+    """Of each file, the log-odds of a link that its readings add (float64 [READINGS]), and estimates of its links."""
 
     tables: list[np.ndarray]
     precision: list[float]

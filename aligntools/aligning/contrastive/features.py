@@ -88,11 +88,7 @@ ALL = (
     Feature("trees", "base", 1, 0, "log-odds of links under a network that other languages' gold links taught"),
 )
 NAMES = tuple(f.name for f in ALL)
-GROUPS = {
-    "local": ("local",),
-    "paper": ("local", "non-local"),
-    "all": ("local", "non-local", "base", "words", "ours"),
-}
+GROUPS = {"local": ("local",), "paper": ("local", "non-local"), "all": ("local", "non-local", "base", "words", "ours")}
 
 
 def select(text: str) -> np.ndarray:

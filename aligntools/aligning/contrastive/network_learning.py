@@ -189,25 +189,9 @@ class _Layer:
 
 #: Features that a network asks about: those that a link has by itself.
 INPUTS = (
-    "translation",
-    "relative-position",
-    "posterior",
-    "agreement",
-    "rivals",
-    "hardest-rival",
-    "others",
-    "best",
-    "diagonal-support",
-    "side-support",
-    "wide-support",
-    "forward-use",
-    "reverse-use",
-    "similarity",
-    "same-word",
-    "symbols",
-    "mismatch",
-    "frequency-gap",
-    "rarity",
+    *("translation", "relative-position", "posterior", "agreement", "rivals", "hardest-rival", "others", "best"),
+    *("diagonal-support", "side-support", "wide-support", "forward-use", "reverse-use"),
+    *("similarity", "same-word", "symbols", "mismatch", "frequency-gap", "rarity"),
 )
 #: The one that is the base model's log-odds.
 POSTERIOR = INPUTS.index("posterior")
@@ -264,16 +248,13 @@ def fit(
     seed: int = 1,
     report: Report | None = None,
 ) -> list[LinkNetwork]:
-    """Learn a `LinkNetwork` from each list of parts.
+    """Learn a `LinkNetwork` from each list of parts: the average of networks from different random values.
 
-    networks: How many networks are averaged in each, from different random values.
-    passes: How often each passes over all sentences.
     pool: A thread of it learns a network; what is learned does not depend on how many there are.
     report: Called after each pass of each network with a dict: network, pass (from 1 on), loss (cross-entropy of a
         candidate, natural logarithm).
     """
     jobs = [(parts, seed + n, k * networks + n + 1) for k, parts in enumerate(lists) for n in range(networks)]
-
     one_at_a_time = threading.Lock()
 
     def one(job: tuple[Sequence[LessonPart], int, int]) -> dict[str, np.ndarray]:

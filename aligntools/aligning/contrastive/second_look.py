@@ -16,15 +16,8 @@ from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 READING = 6
 INPUTS = (
     *("odds", "posterior", *(f"reading {n}" for n in range(READING)), "likeness", "shares"),
-    *(
-        "highest rival",
-        "lower of both highest",
-        "rivals",
-        "fewer of both rivals",
-        "diagonal",
-        "sides",
-        "other diagonal",
-    ),
+    *("highest rival", "lower of both highest", "rivals", "fewer of both rivals"),
+    *("diagonal", "sides", "other diagonal"),
 )
 #: Log-odds are cut to so much.
 MOST = 10.0

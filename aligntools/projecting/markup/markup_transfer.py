@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -191,15 +191,9 @@ def _known(vocabulary: Any, lowercase: bool) -> Known:
 
 
 def parsed_pairs(sources: Iterable[str | Segment], targets: Iterable[str], markup: str = "xml") -> Iterator[Pair]:
-    """Yield segments and their translations.
-
-    Raises DataError when there are not as many of each.
-    """
-    ours, theirs, missing = iter(sources), iter(targets), object()
-    for number in count(1):
-        source, target = next(ours, missing), next(theirs, missing)
-        if source is missing and target is missing:
-            return
+    """Yield segments and their translations; refuse more of the ones than of the others."""
+    missing: Any = object()
+    for number, (source, target) in enumerate(zip_longest(sources, targets, fillvalue=missing), 1):
         if source is missing or target is missing:
             which, other = ("source", "target") if source is missing else ("target", "source")
             raise DataError(which, None, f"{number - 1} segments, fewer than the {other} has; give one for each")

@@ -291,10 +291,7 @@ def _point(mark: Mark, word: int, source: MarkupSide, target: MarkupSide) -> int
 
 
 def _settle(
-    marks: Sequence[Mark],
-    pieces: Sequence[Sequence[tuple[int, int]]],
-    spans: list[list[tuple[int, int]]],
-    length: int,
+    marks: Sequence[Mark], pieces: Sequence[Sequence[tuple[int, int]]], spans: list[list[tuple[int, int]]], length: int
 ) -> None:
     """Change places so that marks lie within theirs and do not overlap, whatever white space they took."""
     children: dict[int, list[tuple[int, int, int, int]]] = {}

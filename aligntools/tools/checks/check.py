@@ -9,18 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 import numpy as np
 
 from aligntools.aligning.aligner import Aligner
-from aligntools.aligning.alignment import train_aligner
 from aligntools.aligning.alignments import Alignments
-from aligntools.aligning.settings import AlignerSettings, PriorWeights
 from aligntools.formats.inputs.sentences import Sentence, words_of
 from aligntools.formats.links.findings import DIFFERENCES, SPANS, Finding, of_fields
-from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Given, taking
-from aligntools.ground.run import Run
 from aligntools.tools.checks.judgements import Judged, Lengths, judge, judge_alone
 from aligntools.tools.checks.null_rates import Floats, WordTypes, log_odds, null_shares, usual_rates
 from aligntools.tools.checks.segments import CheckSettings
-from aligntools.tools.filters import best_links, qualities
+from aligntools.tools.filters import best_links, model_for, qualities
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import CheckingKeywords
@@ -288,11 +284,7 @@ def check(
     """
     given = Given("check", options)
     limits = given.take(CheckSettings, settings)
-    training, weights = given.take(AlignerSettings), given.take(PriorWeights)
-    reading, run = given.take(Reading), given.take(Run)
-    given.end()
-    if model is None:
-        model = train_aligner(sources, targets, training, weights=weights, reading=reading, run=run)
+    model, reading, run = model_for(given, sources, targets, model)
     checker, at = Checker(model, limits), 0
     for block in qualities(model, sources, targets, reading=reading, run=run):
         here = slice(at, at + len(block))

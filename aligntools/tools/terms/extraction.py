@@ -95,10 +95,7 @@ def kinds_of(text: Bitext, links: Links, learned: bool) -> tuple[np.ndarray, np.
 
 
 def find_terms(
-    cased: Bitext,
-    links: Links,
-    settings: TermSettings,
-    tags: Sequence[list[str] | None] = (None, None),
+    cased: Bitext, links: Links, settings: TermSettings, tags: Sequence[list[str] | None] = (None, None)
 ) -> list[Term]:
     """Return the term pairs of an aligned text, the best first; upper and lower case are the same.
 

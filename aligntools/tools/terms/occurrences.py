@@ -91,13 +91,12 @@ def phrase_pairs(
     longest: Words of a side, at most.
     source_kinds, target_kinds (int8 [words of the vocabulary]): Where words may stand in a stretch: `ANYWHERE`,
         `WITHIN` (not first and not last), `NOWHERE`.
-    matching (bool [longest, words] or None, of either side): Stretches that may be
-        taken, by their lengths less 1 and first words; None: all.
-    Yields ordered by length, then by place.
+    matching (bool [longest, words] or None, of either side): Stretches that may be taken, by their lengths less 1 and
+        first words; None: all.
     """
+    kinds = source_kinds, target_kinds
     for begin in range(0, len(source), BLOCK):
-        end = min(begin + BLOCK, len(source))
-        part = _block(source, target, links, longest, source_kinds, target_kinds, begin, end)
+        part = _block(source, target, links, longest, *kinds, begin, min(begin + BLOCK, len(source)))
         good = np.ones(len(part), bool)
         sides = (part.source, part.source_length), (part.target, part.target_length)
         for taken, (first, length) in zip(matching, sides, strict=True):
@@ -159,11 +158,8 @@ def _block(
         sound = (first[w, a] >= at) & (last[w, a] < at + length) & may_other[a] & may_other[a + w]
         sound &= (barred[at + length] == barred[at]) & (barred_other[a + w + 1] == barred_other[a])
         at, a, w = at[sound], a[sound], w[sound]
-        parts.append(
-            PhrasePairs(
-                at + s0, a + t0, np.full(len(at), length, np.int8), w + np.int8(1), codes[at], target_codes[w, a]
-            )
-        )
+        lengths_ = np.full(len(at), length, np.int8), w + np.int8(1)
+        parts.append(PhrasePairs(at + s0, a + t0, *lengths_, codes[at], target_codes[w, a]))
     return joined(parts)
 
 

@@ -113,11 +113,7 @@ class TermSettings(Settings):
         metavar="PATTERN",
     )
     top: int | None = option(
-        None,
-        "Keep this many terms, those with the highest scores.",
-        allowed=counts(1),
-        group=_TERMS,
-        otherwise="all",
+        None, "Keep this many terms, those with the highest scores.", allowed=counts(1), group=_TERMS, otherwise="all"
     )
 
     def rules(self) -> None:

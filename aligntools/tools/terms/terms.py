@@ -259,12 +259,7 @@ def _tags(path: str | os.PathLike[str], lengths: Sequence[int], settings: TermSe
 
 
 def _aligned(
-    written: "Bitext",
-    model: Aligner | None,
-    training: AlignerSettings,
-    reading: Reading,
-    run: Run,
-    progress: Progress,
+    written: "Bitext", model: Aligner | None, training: AlignerSettings, reading: Reading, run: Run, progress: Progress
 ) -> "Links":
     """Return the links of a text."""
     text = written  # which a model reads in the case that it was trained on
