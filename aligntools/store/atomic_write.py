@@ -235,10 +235,7 @@ class Leftover:
 
 
 def leftovers(path: str) -> list[Leftover]:
-    """Return what runs that have ended left next to the place of a file.
-
-    A run that still writes holds a lock on its file; where locks are unknown, nothing is found.
-    """
+    """Return what runs that have ended, and so hold no lock, left next to the place of a file."""
     folder, name = os.path.split(os.path.realpath(path))
     pattern = re.compile(re.escape(_stem(name)) + r"\.(\d+)@([\w.-]*)\.[0-9a-f]{8}\.part", re.DOTALL)
     found = []

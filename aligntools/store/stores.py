@@ -179,8 +179,7 @@ def write_object(store: Store, name: str, thing: Any) -> None:
 def read_object(store: Store, name: str, shared: bool = False) -> Any:
     """Return an object that is kept under a name.
 
-    shared: Have its arrays in memory that all processes of this machine share which read it so. They can be written:
-        what is written, this process has for itself.
+    shared: Have its arrays in memory that all processes of this machine share which read it so, until they write.
     """
     path = store.path(name)
     try:

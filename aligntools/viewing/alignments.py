@@ -155,15 +155,16 @@ class AlignmentsView(View):
         n = number - 1
         links = []
         for system in self.systems:
-            own = slice(*system.links.offsets[n : n + 2].tolist())
-            pairs = [(i, j) for i, j in system.links.pairs[own].tolist()]
-            found = [np.nan] * len(pairs) if system.probabilities is None else system.probabilities[own].tolist()
+            run = slice(*system.links.offsets[n : n + 2].tolist())
+            pairs = [(i, j) for i, j in system.links.pairs[run].tolist()]
+            found = [np.nan] * len(pairs) if system.probabilities is None else system.probabilities[run].tolist()
             links.append(dict(zip(pairs, found, strict=True)))
         gold: list[frozenset[tuple[int, int]] | None] = [None, None]
         if self.gold is not None:
             place = int(np.searchsorted(self.gold.rows, n))
             if place < len(self.gold) and self.gold.rows[place] == n:
-                gold = [_links_of(table, place) for table in (self.gold.sure, self.gold.possible)]
+                own = (table[place : place + 1].tolists() for table in (self.gold.sure, self.gold.possible))
+                gold = [frozenset(one) for (one,) in own]
         return ShownPair(number, self.source[n], self.target[n], tuple(links), *gold)
 
     def html(self) -> str:
@@ -180,21 +181,17 @@ class AlignmentsView(View):
         return page(self.title, "alignments", self.data(most), tables=tables, left_out=left_out, most=most)
 
     def svg(self, number: int | None = None, *, form: str | None = None, **how: Any) -> str:
-        """Return a picture of one pair, for papers: text is text, in generic fonts.
-
-        number: From 1 on; None is the first.
-        form: ``matrix`` or ``ribbon``; None chooses by the lengths.
-        """
+        """Return a picture of one pair, for papers, by its number from 1 on; ``form``: ``matrix`` or ``ribbon``."""
         return picture(self.pair(1 if number is None else number), [system.name for system in self.systems], form)
 
-    def text(self, *, width: int = 80, color: bool = False, number: int | None = None, form: str | None = None) -> str:
-        """Return the pairs as text, or one of them; ``form`` is as for `svg`."""
-        return "".join(self.stream_text(width=width, color=color, number=number, form=form))
+    def text(self, **how: Any) -> str:
+        """Return the pairs as text, or one of them; see `stream_text`."""
+        return "".join(self.stream_text(**how))
 
     def stream_text(
         self, *, width: int = 80, color: bool = False, number: int | None = None, form: str | None = None
     ) -> Iterator[str]:
-        """Yield what `text` returns, pair by pair."""
+        """Yield the pairs as text, or one of them; ``form`` is as for `svg`."""
         names = [system.name for system in self.systems]
         numbers = range(1, len(self) + 1) if number is None else [number]
         if self.gold is not None and self.systems and number is None:
@@ -205,10 +202,7 @@ class AlignmentsView(View):
                 yield found_text(self.found[n], color)
 
     def data(self, most: int) -> dict[str, Any]:
-        """Return what the page's script draws of the first pairs, ``most`` of them.
-
-        Words are one string a sentence, links flat lists of numbers.
-        """
+        """Return what the page's script draws of the first pairs: words are a string a sentence, links flat lists."""
         texts = [[" ".join(words) for words in side] for side in (self.source, self.target)]
         gold, digest = self.gold, hashlib.sha256()
         for side in texts:
@@ -249,11 +243,6 @@ class AlignmentsView(View):
                 words[found.side].append((*place, found.kind))
         about = {"pair": number - 1, "score": round(one.score, 2), "flagged": one.flagged}
         return about | {"source": words[0], "target": words[1], "told": [visible(text) for text in told]}
-
-
-def _links_of(table: Links, place: int) -> frozenset[tuple[int, int]]:
-    a, b = table.offsets[place : place + 2].tolist()
-    return frozenset((i, j) for i, j in table.pairs[a:b].tolist())
 
 
 def _flat(links: Links) -> list[list[int]]:
@@ -300,22 +289,13 @@ def scores(names: Sequence[str], links: Sequence[Links], gold: Gold) -> FigureTa
         low, high = report.intervals[k] or (0.0, 0.0)
         difference = report.differences[k] if report.differences else None
         p = "" if difference is None else f"{100 * difference.value:+.2f} (p = {difference.p_value:.3f})"
-        cells = (
-            percent(score.aer),
-            f"{percent(low)}–{percent(high)}",
-            percent(score.precision),
-            percent(score.recall),
-            str(score.links),
-            *([p] if len(found) > 1 else []),
-        )
-        rows.append((name, *cells))
-    heads: tuple[str, ...] = ("", "AER %", "95 % interval", "precision", "recall", "links")
-    heads += (f"against {names[0]}",) if len(found) > 1 else ()
+        figures = (f"{percent(low)}–{percent(high)}", percent(score.precision), percent(score.recall), str(score.links))
+        rows.append((name, percent(score.aer), *figures, *([p] if len(found) > 1 else [])))
+    against = [f"against {names[0]}"] if len(found) > 1 else []
+    heads = ("", "AER %", "95 % interval", "precision", "recall", "links", *against)
     pairs = f"{len(gold):,} {'pair' if len(gold) == 1 else 'pairs'}".replace(",", "\u202f")
-    about = (
-        f"{pairs} with gold links, {len(gold.sure.pairs)} sure and {len(gold.possible.pairs)} possible (sure included)."
-    )
-    return FigureTable("Errors on gold links", about, heads, rows, [])
+    counts = f"{len(gold.sure.pairs)} sure and {len(gold.possible.pairs)} possible (sure included)."
+    return FigureTable("Errors on gold links", f"{pairs} with gold links, {counts}", heads, rows, [])
 
 
 def by_position(names: Sequence[str], links: Sequence[Links], gold: Gold, lengths: np.ndarray) -> FigureTable:
@@ -392,14 +372,9 @@ def _grouped(
 
 
 def confusions(name: str, links: Links, gold: Gold, texts: tuple[_Words, _Words]) -> list[FigureTable]:
-    """Return the pairs of words that are linked most often falsely, and those whose sure links are missed most often.
-
-    ``texts`` are the words of the pairs that have gold links.
-    """
+    """Return the pairs of words that are most often linked falsely, and most often missed, of pairs with gold."""
     rows = links.tolists(), gold.sure.tolists(), gold.possible.tolists()
-    false: Counter[tuple[str, str]] = Counter()
-    missed: Counter[tuple[str, str]] = Counter()
-    right: Counter[tuple[str, str]] = Counter()
+    false, missed, right = (Counter[tuple[str, str]]() for _ in range(3))
     for source, target, own, sure, possible in zip(*texts, *rows, strict=True):
         own_set, allowed = set(own), set(possible)
         for i, j in own:
@@ -408,14 +383,13 @@ def confusions(name: str, links: Links, gold: Gold, texts: tuple[_Words, _Words]
             if (i, j) not in own_set:
                 missed[source[i].lower(), target[j].lower()] += 1
     tables = []
-    for what, counted in (("false", false), ("missed", missed)):
+    kinds = (
+        ("false", false, f"Pairs of words that {name} links most often where gold does not."),
+        ("missed", missed, f"Pairs of words whose sure links {name} misses most often."),
+    )
+    for what, counted, about in kinds:
         listed = sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:CONFUSIONS]
         cells: list[tuple[str, ...]] = [(_side_by_side(s, t), str(n), str(right[s, t])) for (s, t), n in listed]
-        about = (
-            f"Pairs of words that {name} links most often where gold does not."
-            if what == "false"
-            else (f"Pairs of words whose sure links {name} misses most often.")
-        )
         most = max(counted.values(), default=1)
         bars = [[n / most, 0.0] for _, n in listed]
         tables.append(FigureTable(f"Most often {what}: {name}", about, ("words", what, "right"), cells, bars))

@@ -232,7 +232,7 @@ _BRACKETS = re.compile(
 def view_annotation(
     paths: Sequence[str], *, tags: bool = False, column: str | int = "upos", title: str | None = None
 ) -> TagsView | TreesView | ConstituentsView:
-    """Look at the trees or the tags of a file, alone or beside those of a gold file."""
+    """Look at the trees of a file, or its tags, alone or beside those of a gold file."""
     from aligntools.formats.models.modelfile import is_model
 
     if len(paths) > 2:

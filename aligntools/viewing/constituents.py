@@ -85,10 +85,7 @@ class Drawing:
 
 
 def draw(words: Sequence[str], tags: Sequence[str], nodes: list[Node], gold: list[Node] | None = None) -> Drawing:
-    """Return the picture of a tree; with a gold tree, which is drawn below the words.
-
-    nodes, gold: See `nodes_of`; their `x` is set here.
-    """
+    """Return the picture of a tree; a gold tree is drawn below the words. Nodes' ``x`` are set here."""
     sides = [nodes] if gold is None else [nodes, gold]
     centers, width = _spread(words, tags, sides)
     heights = [LEVEL * max((node.level for node in side), default=0) for side in sides]

@@ -115,7 +115,7 @@ def _columns(source: Sequence[str], found: Sequence[Box]) -> list[float]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DerivationsView(SentencesInOrder):
-    """Sentences with derivations of their translations."""
+    """Sentences with derivations of their translations, and perhaps a reference for each."""
 
     sentences: Sequence[DerivedSentence]
     references: Sequence[tuple[str, ...]] | None = None

@@ -84,7 +84,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class WordList:
-    """Words to search among, each with others and their probabilities.
+    """Words to search among (``name``), each with others (``other``) and their probabilities.
 
     shares: For each word, shares of 0, 1, 2 .. (fertilities).
     linked: Place among the lists of words of the one in which the others are.

@@ -58,10 +58,7 @@ class SentencesView(View):
 
 
 def view_sentences(source: str, target: str, ladder: str, title: str | None = None) -> SentencesView:
-    """Return the view of two documents, a sentence per line, and of the groups of a ladder in any of its forms.
-
-    Lines with text that are in no group are shown as without a partner.
-    """
+    """Return the view of two documents, a sentence per line, and of a ladder's groups; other lines have no partner."""
     sides = [list(files.text_lines(path)) for path in (source, target)]
     groups = read_ladder(ladder)
     for k, (path, lines) in enumerate(zip((source, target), sides, strict=True)):

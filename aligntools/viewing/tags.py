@@ -79,10 +79,7 @@ class TagsView(SentencesInOrder):
         return self.errors
 
     def confusion(self) -> tuple[list[str], list[str], np.ndarray, np.ndarray] | None:
-        """Return names of gold tags, of predicted ones, how often each was taken for each, and where that is right.
-
-        Only the most frequent are there.
-        """
+        """Return the most frequent gold and predicted tags, how often each was taken for each, and what is right."""
         if self.score is None:
             return None
         table: Contingency = self.score.table

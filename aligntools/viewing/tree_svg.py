@@ -12,11 +12,7 @@ from aligntools.viewing.drawing import DARK, KINDS, TAG_SIZE, WORD_SIZE, WORDS, 
 
 @dataclass(frozen=True)
 class TreeArc:
-    """An edge of a tree, drawn between two words.
-
-    head, word: Places of the two words, counted from 0; the head of a root is -1.
-    level: How high it is drawn, from 1 on.
-    """
+    """An edge of a tree between two words, from 0; the head of a root is -1. It is drawn at a level from 1 on."""
 
     head: int
     word: int
@@ -53,10 +49,7 @@ def arcs(heads: Sequence[int]) -> list[TreeArc]:
 
 
 def crossings(found: Sequence[TreeArc]) -> list[tuple[TreeArc, TreeArc]]:
-    """Return the pairs of arcs that cross, as (the one whose level line is crossed, the one that goes through it).
-
-    The arc of a root is a line from above: arcs that pass over the root cross it.
-    """
+    """Return the pairs of arcs that cross, as (the one whose level line is crossed, the one that goes through it)."""
     if not found:
         return []
     begin, end, level = (np.array([getattr(a, name) for a in found]) for name in ("begin", "end", "level"))
@@ -76,10 +69,7 @@ def edge_crossings(heads: Sequence[int]) -> int:
 
 
 def columns(heads: Sequence[int]) -> list[int]:
-    """Return a column for each word of a tree drawn in text, greater than its head's, 0 for what has no head.
-
-    The line that goes down a word's column joins its dependents; no two lines lie on each other.
-    """
+    """Return a column for each word of a tree drawn in text, greater than its head's; no lines lie on others."""
     n = len(heads)
     below: list[list[int]] = [[] for _ in range(n)]
     tops = []
@@ -121,10 +111,7 @@ def _free_column(taken: list[np.ndarray], begin: int, end: int, least: int, n: i
 
 
 def drawn_rows(heads: Sequence[int]) -> list[str]:
-    """Return a line of box characters for each word: the tree's edges, to be followed by the words.
-
-    Works for any tree; edges that cross are crossing lines (``┼``).
-    """
+    """Return box characters for each word: the tree's edges, to be followed by the words; crossing edges are ``┼``."""
     n, place = len(heads), columns(heads)
     width = 2 * (max(place, default=0) + 1)
     grid = [[" "] * width for _ in range(n)]

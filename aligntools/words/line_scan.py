@@ -23,7 +23,7 @@ _LINK = re.compile(rb"\d+[-?p]\d+(:\S+)?")
 
 
 def format_of(block: bytes) -> str | None:
-    """Return the format of a text by its first line with words: ``tsv``, else ``joint``; None where there is no word.
+    """Return the format of a text by its first line with words, None where there is none: ``tsv``, else ``joint``.
 
     Tab-separated is a line with one tab, words on both sides of it, and no word ``|||``.
     """
@@ -40,7 +40,6 @@ def format_of(block: bytes) -> str | None:
 class Malformed:
     """The lines of one text that do not have one separator, as they are found.
 
-    path: What messages call the text.
     strict: Refuse the first.
     service: Accept all: a service answers every line.
     """
@@ -52,12 +51,10 @@ class Malformed:
         self._sample: list[bytes] = []
 
     def add(self, wrong: np.ndarray, table: np.ndarray, block: bytes, format: str | None) -> None:
-        """Take the next lines; raise the error of a text that is refused.
+        """Take the next lines, as ``format`` had them read; raise the error of a text that is refused.
 
         wrong (bool [lines]): Which have words and not one separator.
-        table (int64 [lines, 8]): What `kernels_text.scan_lines` says of them.
-        block: Where they stand.
-        format: How they were read.
+        table (int64 [lines, 8]): What `kernels_text.scan_lines` says of them, in ``block``.
         """
         pairs = table[:, 6] == 1
         found = np.flatnonzero(wrong)

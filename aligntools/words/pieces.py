@@ -82,9 +82,7 @@ class _Text:
 
     pieces: Special tokens have no letters.
     seen: Characters that are not seen are no letters.
-    letters: The letters, with the newlines.
-    token_begin, token_end: Where tokens begin and end among these.
-    line: The line of each token.
+    letters: The letters, with the newlines; tokens begin and end among these, and each has a line.
     bare, special: Whether each token has no letters, and whether it is a special one.
     """
 
@@ -240,11 +238,7 @@ def _in_bytes(lines: Sequence[bytes], scheme: str | None) -> tuple[Sequence[byte
 
 
 def cut_by_marks(lines: Sequence[bytes], scheme: str | None) -> Cut:
-    """Find the words of lines of pieces by the pieces' marks.
-
-    lines: Without their ends.
-    scheme: See above; None for pieces without marks.
-    """
+    """Find the words of lines of pieces, without their ends, by the pieces' marks; scheme None: they have none."""
     lines, scheme = _in_bytes(lines, scheme)
     text = _Text(lines, scheme)
     return text.cut(text.word_begins(scheme))
@@ -259,10 +253,7 @@ def words_of_line(line: bytes, scheme: str) -> bytes:
 
 
 def cut_by_words(words: Sequence[bytes], pieces: Sequence[bytes], scheme: str | None) -> Cut:
-    """Find the pieces of known words by their letters.
-
-    words, pieces: Lines of the same sentences.
-    scheme: See above; None for pieces without marks.
+    """Find the pieces of known words by their letters, in lines of the same sentences; scheme None: without marks.
 
     Characters that are not seen are passed over: a word of nothing else has no pieces. Where the letters differ, as
     after normalization, they are compared without case, accents and compatibility forms, then without ``_`` too; where
@@ -398,10 +389,7 @@ def _cut_unknown(whole: list[bytes], tokens: list[bytes], parts: list[bytes], sc
 
 
 def cut_as_python(lines: Sequence[bytes]) -> Units | None:
-    """Find the words that `str.split` makes of each word between spaces and tabs; None where they are the same.
-
-    It splits at no-break spaces, carriage returns and the like too, as do programs that count words with it.
-    """
+    """Find the words that `str.split` makes of each word between spaces and tabs; None where they are the same."""
     if not _OTHER_SPACE.search(b"\n".join(lines).decode("utf-8", "replace")):
         return None
     counts = [[len(word.split()) for word in _SPACE.split(line.decode("utf-8", "replace")) if word] for line in lines]

@@ -36,10 +36,7 @@ _LANGUAGES = re.compile(r"([a-z]{2,3})[-,]([a-z]{2,3})")
 
 
 def languages_of(pair: str, takes: str = "`tokenize` takes icu, or") -> tuple[str, str]:
-    """Return the two languages of a pair such as ``de-en`` or ``de,en``.
-
-    takes: How the error begins where it is none.
-    """
+    """Return the two languages of a pair such as ``de-en`` or ``de,en``; ``takes`` begins the error for none."""
     found = _LANGUAGES.fullmatch(pair)
     if not found:
         raise UsageProblem(f"{takes} the languages of both sides, such as de-en, not '{pair}'")
@@ -67,11 +64,7 @@ class Words(ABC):
 
 
 def tokenizer(language: str, name: str = "moses") -> Words:
-    """Return ``moses`` or ``icu`` for a language, an ISO code.
-
-    A warning says where Moses' rules would take a sentence for a word. Raises UsageProblem when its package is not
-    installed.
-    """
+    """Return ``moses`` or ``icu`` for a language, an ISO code; warn where Moses' rules find no words in it."""
     if name == "icu":
         return IcuTokenizer(language)
     if language in UNSPACED:
@@ -83,20 +76,14 @@ def tokenizer(language: str, name: str = "moses") -> Words:
 
 
 def tokenizers(pair: str, name: str | None = None) -> list[Words]:
-    """Return what finds the words of both sides: ``pair`` is two languages, such as ``de-en``, or ``icu``.
-
-    Raises UsageProblem when it is neither, or a package is not installed.
-    """
+    """Return what finds the words of both sides: ``pair`` is two languages, such as ``de-en``, or ``icu``."""
     if pair == "icu":
         return [tokenizer("", "icu")] * 2
     return [tokenizer(language, name or "moses") for language in languages_of(pair)]
 
 
 def sentence_splitter(language: str, asked: str = "tokenize") -> Callable[[str], list[str]]:
-    """Return what cuts a text into sentences, each with the spaces behind it; joined they are the text.
-
-    asked: The option that asks for it.
-    """
+    """Return what cuts a text into sentences, each with the spaces behind it; joined they are the text."""
     try:
         from sentencex import segment
     except ImportError:
@@ -149,10 +136,7 @@ class Tokenizer(Words):
 
 
 class IcuTokenizer(Words):
-    """ICU's word boundaries, of a language where its rules are its own (Finnish, Swedish, ...).
-
-    Tokens are those of Mozilla's pipelines, without the ones of spaces alone.
-    """
+    """ICU's word boundaries, by rules of the language if it has some: those of Mozilla's pipelines."""
 
     def __init__(self, language: str = "") -> None:
         try:

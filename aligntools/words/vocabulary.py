@@ -30,10 +30,7 @@ class Vocabulary:
 
     @classmethod
     def from_words(cls, words: Iterable[str]) -> "Vocabulary":
-        """Number words from 1 on, in order.
-
-        Raises ValueError when a word is empty or comes twice.
-        """
+        """Number words from 1 on, in order; ValueError when one is empty or comes twice."""
         words = list(words)
         if "" in words or len(set(words)) < len(words):
             raise ValueError("words of a vocabulary are not empty and differ from each other")
@@ -48,11 +45,7 @@ class Vocabulary:
 
     @classmethod
     def from_arrays(cls, blob: np.ndarray, starts: np.ndarray) -> "Vocabulary":
-        """Take a vocabulary as saved in a model file.
-
-        blob (uint8 [bytes]), starts (int64 [words + 2]).
-        Raises ValueError when the two do not fit each other or the first word is not NULL.
-        """
+        """Take a vocabulary as saved in a model file; ValueError when the arrays do not fit."""
         fits = (
             blob.ndim == starts.ndim == 1
             and blob.dtype == np.uint8
@@ -127,10 +120,7 @@ class Vocabulary:
 
 
 class ExtendedVocabulary:
-    """A vocabulary with a few more words behind it; the first is shared, not copied.
-
-    base_size: ``len(base)``: the id of the first additional word.
-    """
+    """A vocabulary, which is shared, with a few more words behind it, from ``base_size`` on."""
 
     def __init__(self, base: Vocabulary, extra: list[str]) -> None:
         self.base, self.base_size, self.extra = base, len(base), extra
@@ -224,10 +214,7 @@ class GrowingVocabulary:
 
 
 class CompiledLexicon:
-    """The same as `GrowingVocabulary`, in flat arrays that a kernel fills; it stops where they have to grow.
-
-    words: Words to begin with, known to be distinct and not empty.
-    """
+    """The same as `GrowingVocabulary`, in flat arrays that a kernel fills; it stops where they have to grow."""
 
     def __init__(self, words: list[bytes] | tuple[Any, ...] = ()) -> None:
         self._blob = np.empty(1 << 18, np.uint8)
@@ -316,7 +303,7 @@ class Lookup:
     def translate(self, tokens: np.ndarray, lexicon: CompiledLexicon | GrowingVocabulary) -> ExtendedVocabulary:
         """Put vocabulary ids in place of the lexicon's numbers; return the vocabulary that they are for.
 
-        When the lexicon has become large it is emptied, so that a stream of any length needs bounded memory.
+        A lexicon that has become large is emptied, so that a stream of any length needs bounded memory.
         """
         base = len(self._vocabulary)
         new = lexicon.words(self._mapping.size)

@@ -289,10 +289,7 @@ def form_of(words: Collection[bytes]) -> NormalForm | None:
 
 
 def in_form(words: Collection[bytes], form: NormalForm | None) -> tuple[list[bytes], int]:
-    """Return words in a form, and how many of them were in another; with None they stay as they are.
-
-    Bytes that are not UTF-8 stay, too.
-    """
+    """Return words in a form, if one is given, and how many were in another; bytes that are not UTF-8 stay."""
     if form is None or unicodedata.is_normalized(form, _text(words)):
         return list(words), 0
     turned = {word: other for word in set(words) if (other := _in(form, word)) != word}

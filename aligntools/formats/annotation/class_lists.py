@@ -212,10 +212,7 @@ def _called(word: bytes) -> bytes:
 
 
 def format_classes(words: Sequence[bytes], classes: np.ndarray) -> bytes:
-    """Return the file that mkcls calls as it is told to (``-VFILE``).
-
-    classes (int [words]): As mkcls numbers them, from 1.
-    """
+    """Return the file that mkcls writes (``-VFILE``); classes are numbered from 1."""
     rows = _sorted(words, classes)
     return b"".join(b"%s\t%d\n" % row for row in rows)
 

@@ -191,11 +191,7 @@ class Conll:
         return replace(self, layout=PREDICTED_2009) if len(self.places) else self
 
     def format(self, replacing: Mapping[int, Sequence[bytes]] | None = None) -> bytes:
-        """Return the text, some columns of the word lines replaced; with HEAD DEPS is, too (see `tree_graph`).
-
-        Raises ValueError when there is not one value for each word, or one cannot stand in a column. Raises DataError
-        when the file has no such column, and a value is other than ``_``.
-        """
+        """Return the text, some columns of the word lines replaced; with HEAD DEPS is, too (see `tree_graph`)."""
         lines, replacing, columns = list(self.lines), dict(replacing or {}), dict[int, Sequence[bytes]]()
         if (heads := replacing.get(COLUMNS["head"])) is not None and COLUMNS["deps"] not in replacing:
             check_values(heads, len(self.places), COLUMNS["head"])
@@ -269,10 +265,7 @@ def blocks_of(lines: Iterable[bytes], blocks: int) -> Iterator[tuple[int, list[b
 
 
 def parse_conll(path: object, lines: list[bytes], first_line: int = 1, layout: Layout | None = None) -> Conll:
-    """Find sentences and words in lines that end as in the file, and check them.
-
-    layout: That of the lines before; None: the lines begin the file, and tell it.
-    """
+    """Find sentences and words in lines that end as in the file; ``layout`` is that of the lines before."""
     layout = layout or layout_of(path, lines, first_line)
     ids = [line[: line.find(b"\t")] for line in lines]  # nothing useful, but no number, without a tab
     is_word = np.fromiter(map(bytes.isdigit, ids), bool, len(ids))
@@ -394,10 +387,7 @@ def _shown(value: bytes) -> str:
 
 
 def check_values(values: Sequence[bytes], count: int, n: int) -> None:
-    """Check what is to stand in column ``n``, or raise AligntoolsError; ValueError where they are too many or too few.
-
-    A carriage return may, where it cannot be taken for the line's end.
-    """
+    """Check what is to stand in column ``n``; a carriage return may, where it cannot be taken for the line's end."""
     if len(values) != count:
         raise ValueError(f"{len(values)} values for {count} words")
     for value in set(values):

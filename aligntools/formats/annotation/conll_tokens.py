@@ -87,9 +87,8 @@ def is_range(line: bytes) -> bool:
 
 
 def expanded(conll: Conll, pieces: Sequence[Sequence[bytes] | None]) -> Conll:
-    """Return a text in which some words are ranges of several, and all are numbered anew.
+    """Return a text, without ranges and trees, in which some words are ranges of several, and all are numbered anew.
 
-    conll: Without ranges and trees, which would have other numbers.
     pieces (list of (list of bytes or None) [words]): What each word is split into. The range gets its form and MISC,
         its words have nothing but forms.
     """

@@ -54,16 +54,12 @@ class Tokens:
 
 
 def stream_text(path: object, lines: int = 10_000) -> Iterator[Tokens]:
-    """Read the words of text of any kind, in parts of ``lines`` sentences; the last may have fewer.
-
-    With one line in a part it is plain text, which is answered line by line.
-    """
-    with files.reading(path) as file:
-        for part in _stream(path, file, "text" if lines == 1 else "auto", None, lines, FORMATS):
-            text = tokens_of_conll(part, None) if isinstance(part, Conll) else part
-            if text.format != "text":
-                text = replace(text, words=list(map(without_spaces, text.words)), tags=None)
-            yield text
+    """Read the words of text of any kind, in parts; with one line in a part it is plain text, answered line by line."""
+    for part in _stream(path, "text" if lines == 1 else "auto", None, lines, FORMATS):
+        text = tokens_of_conll(part, None) if isinstance(part, Conll) else part
+        if text.format != "text":
+            text = replace(text, words=list(map(without_spaces, text.words)), tags=None)
+        yield text
 
 
 def read_text(path: object) -> Tokens:
@@ -74,9 +70,8 @@ def read_text(path: object) -> Tokens:
 
 def stream_sentences(path: object, format: str = "auto", sentences: int = 10_000) -> Iterator[Conll | Tokens]:
     """Read what is to be tagged, CoNLL or the words of other text, in parts; see `stream_tags`."""
-    with files.reading(path) as file:
-        for part in _stream(path, file, format, None, sentences, FORMATS):
-            yield part if isinstance(part, Conll) else replace(part, tags=None)
+    for part in _stream(path, format, None, sentences, FORMATS):
+        yield part if isinstance(part, Conll) else replace(part, tags=None)
 
 
 def stream_tags(
@@ -95,13 +90,11 @@ def stream_tags(
     plain: It may be plain text (``text``), too, which has no tags.
     column: Of ``columns``: that of the tags, counted from 1; a name or None is the second one.
     """
-    with files.reading(path) as file:
-        yield from _stream(path, file, format, separator, sentences, FORMATS if plain else FORMATS[:-1], column, True)
+    yield from _stream(path, format, separator, sentences, FORMATS if plain else FORMATS[:-1], column, True)
 
 
 def _stream(
     path: object,
-    file: Iterable[bytes],
     format: str,
     separator: bytes | None,
     sentences: int,
@@ -110,14 +103,15 @@ def _stream(
     tags: bool = False,
 ) -> Iterator[Conll | Tokens]:
     """Read lines of a file of one of some kinds; ``tags``: its tags are wanted."""
-    lines: Iterable[bytes] = file
-    if format == "auto" or (format == "tagged" and separator is None):
-        seen, lines = first_lines(file)
-        kinds = among if format == "auto" else ("tagged",)
-        format, separator = sniff(seen, kinds, separator, path)
-        if format in ("trees", "columns") or (format == "tagged" and not tags):
-            tell_kind(path, format)
-    yield from parts_of_kind(path, lines, format, separator, sentences, column)
+    with files.reading(path) as file:
+        lines: Iterable[bytes] = file
+        if format == "auto" or (format == "tagged" and separator is None):
+            seen, lines = first_lines(file)
+            kinds = among if format == "auto" else ("tagged",)
+            format, separator = sniff(seen, kinds, separator, path)
+            if format in ("trees", "columns") or (format == "tagged" and not tags):
+                tell_kind(path, format)
+        yield from parts_of_kind(path, lines, format, separator, sentences, column)
 
 
 def parts_of_kind(
@@ -228,10 +222,7 @@ def _plain(white: WhiteSpace, lines: list[bytes]) -> Tokens:
 def format_tagged(
     words: Sequence[bytes], offsets: list[int] | np.ndarray, tags: Sequence[bytes], separator: bytes = b"_"
 ) -> bytes:
-    """Write one sentence a line, ``word_TAG word_TAG``; a space within a word is written as a no-break space.
-
-    Raises UsageProblem when a tag has the separator in it, so that it could not be read back.
-    """
+    """Write one sentence a line, ``word_TAG word_TAG``, with no-break spaces in words; refuse a separator in a tag."""
     for tag in set(tags):
         if separator in tag or split_words(tag) != [tag] or tag.endswith((b"\r", b"\n")):
             name, mark = shown(tag.decode("utf-8", "replace")), shown(separator.decode())
@@ -291,10 +282,7 @@ def parse_text(lines: list[bytes], first: int) -> Tokens:
 
 
 def parse_tagged(path: object, lines: list[bytes], first: int, separator: bytes, partial: bool = False) -> Tokens:
-    """Read ``word_TAG word_TAG`` lines, the first of which has the number ``first``; a token's last separator counts.
-
-    With ``partial`` words may have no tag, ``_``: ``word__`` where the separator is ``_``.
-    """
+    """Read ``word_TAG word_TAG`` lines; with ``partial`` words may have no tag, ``_``: ``word__``."""
     tokens, offsets = _split(lines)
     parts = [token.rpartition(separator) for token in tokens]
     if partial:

@@ -26,10 +26,7 @@ _STRESS = re.compile("(?<=[\u0400-\u052f])\u0301")
 
 
 class Entry(NamedTuple):
-    """A word or words of one language, of the other, and how much the entry weighs.
-
-    Words of an entry have single spaces between them.
-    """
+    """A word or words of two languages, with single spaces between them, and how much the entry weighs."""
 
     source: str
     target: str
@@ -71,32 +68,22 @@ def is_index(data: bytes) -> bool:
     return known and 2 * sum(bool(_INDEX_LINE.fullmatch(line)) for line in first) > len(first)
 
 
-def is_articles(data: bytes) -> bool:
-    """Return whether a file's content is that of articles."""
-    return bool(_FIRST.match(data[:64]))
-
-
-def read_articles(path: str, data: bytes) -> Iterator[Entry]:
-    """Read the entries of a file of articles, beside which its index is."""
-    stem = next((path.removesuffix(end) for end in _ARTICLES if path.endswith(end)), path)
-    names = [stem + ".index" + end for end in ("", *_COMPRESSED)]
-    index = next((name for name in names if os.path.isfile(name)), None)
-    if index is None:
-        raise DataError(path, None, f"has articles of a dictd dictionary; its index, {names[0]}, is not there")
-    with files.reading(index) as file:
-        return _entries(index, file.read(), path, data)
-
-
-def read_by_index(path: str, index: bytes) -> Iterator[Entry]:
-    """Read the entries of an index, beside which the articles are."""
-    stem = next((path.removesuffix(end) for end in _COMPRESSED if path.endswith(end)), path).removesuffix(".index")
-    names = [stem + end for end in _ARTICLES]
-    articles = next((name for name in names if os.path.isfile(name)), None)
-    if articles is None:
+def _entries_beside(path: str, data: bytes, is_index: bool) -> Iterator[Entry]:
+    """Read the entries of an index, beside which the articles are, or of articles, beside which the index is."""
+    ends = _COMPRESSED if is_index else _ARTICLES
+    stem = next((path.removesuffix(end) for end in ends if path.endswith(end)), path)
+    if is_index:
+        names = [stem.removesuffix(".index") + end for end in _ARTICLES]
         problem = f"is the index of a dictd dictionary; its articles, {names[0]} or {names[1]}, are not there"
+    else:
+        names = [stem + ".index" + end for end in ("", *_COMPRESSED)]
+        problem = f"has articles of a dictd dictionary; its index, {names[0]}, is not there"
+    other = next((name for name in names if os.path.isfile(name)), None)
+    if other is None:
         raise DataError(path, None, problem)
-    with files.reading(articles) as file:
-        return _entries(path, index, articles, file.read())
+    with files.reading(other) as file:
+        found = file.read()
+    return _entries(path, data, other, found) if is_index else _entries(other, found, path, data)
 
 
 def _entries(path: str, index: bytes, articles_path: str, articles: bytes) -> Iterator[Entry]:
@@ -197,16 +184,13 @@ _FORM = "a word, a tab and its translation were expected (several with ; between
 
 
 def read_dictionary(path: str) -> list[Entry]:
-    """Read a dictionary of any of the known formats, plain or compressed.
-
-    Returns each once, in the order of the file; what comes several times has its largest weight.
-    """
+    """Read a dictionary of any of the known formats: each entry once, in order, with its largest weight."""
     with files.reading(path) as file:
         data = file.read()
     if is_index(data):
-        found = read_by_index(path, data)
-    elif is_articles(data):
-        found = read_articles(path, data)
+        found = _entries_beside(path, data, True)
+    elif _FIRST.match(data[:64]):
+        found = _entries_beside(path, data, False)
     elif is_dictionary(data):
         found = entries(path, data)
     else:

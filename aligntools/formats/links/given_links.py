@@ -120,10 +120,7 @@ def fitting(
 
 
 def parse_given(data: bytes, *, path: object = "-", line: int = 1) -> GivenLinks:
-    """Read lines of links ``3-4``, ``3-4:0.97`` and ``3?4`` in any order, after the last `` ||| `` if there is one.
-
-    Of a link that is there twice the last counts.
-    """
+    """Read lines of links ``3-4``, ``3-4:0.97`` and ``3?4``, after the last `` ||| ``; of two the last counts."""
     if not any(mark in data for mark in (b"?", b"p", b"P", b":")):
         return GivenLinks.of(parse_pharaoh(data, path=path, line=line))
     if data and not data.endswith(b"\n"):

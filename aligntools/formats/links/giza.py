@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import islice
 from os import PathLike
 from typing import NamedTuple
 
@@ -24,14 +24,13 @@ _SPARSE = 1000
 
 
 def read_giza_a3(path: str, *, sentences: int | None = None) -> tuple[Links, int]:
-    """Read GIZA++'s or MGIZA's Viterbi alignments (``*.A3.final``).
+    """Read GIZA++'s or MGIZA's Viterbi alignments (``*.A3.final``); also return how many pairs it does not have.
 
-    Pairs are put in the order of their numbers, so that the parts of a parallel run may simply be joined.
+    Pairs are put in the order of their numbers, so that the parts of a parallel run may simply be joined. ``i`` is the
+    position in the sentence that generates (the file's third line, without NULL), ``j`` that in the generated one,
+    which has at most one ``i``.
 
     sentences: How many there should be; None takes the highest number found.
-    Returns links: ``i`` is the position in the sentence that generates (the file's third line, without NULL), ``j``
-        that in the generated one (the second line). Each ``j`` has at most one ``i``.
-    Returns missing: Pairs that the file does not have (MGIZA loses some); they have no links.
     """
     found: dict[int, list[tuple[int, int]]] = {}
     for line, (number, source_length, target_length), (_, _, words) in giza_records(path):
@@ -181,10 +180,9 @@ def write_tables(prefix: str, tables: GizaTables) -> list[str]:
     t = zip(tables.given.tolist(), tables.observed.tolist(), tables.probabilities.tolist(), strict=True)
     files: dict[str, Iterable[bytes]] = {"t3.final": (b"%d %d %.6g\n" % row for row in t)}
     if tables.fertilities is not None:
-        rows = np.where(tables.fertilities > LEAST, tables.fertilities, 0).tolist()
+        rows = np.where(tables.fertilities > LEAST, tables.fertilities, 0)
         of = range(FIRST, FIRST + len(rows)) if tables.fertile is None else tables.fertile.tolist()
-        numbered = zip(of, rows, strict=True)
-        files["n3.final"] = (b"%d %s\n" % (n, b"".join(b"%.6g " % p for p in row)) for n, row in numbered)
+        files["n3.final"] = (b"%d %s\n" % (n, _numbers(row)) for n, row in zip(of, rows, strict=True))
     # as with GIZA++'s CompactADTable, lengths of the one side are not told apart, and stand there as its longest
     for name, rows_of, order in zip(("a3.final", "d3.final"), tables.positions, ("ij", "ji"), strict=False):
         i, j, length, p = (column.tolist() for column in rows_of)
@@ -194,40 +192,34 @@ def write_tables(prefix: str, tables: GizaTables) -> list[str]:
         files[name] = (b"%d %d %d %d %.6g\n" % row for row in zip(first, second, l, m, p, strict=True))
     if tables.p0 is not None:
         files["p0_3.final"] = [b"%.6g\n" % tables.p0]
-    if tables.heads is not None and tables.others is not None:
-        files["d4.final"], files["D4.final"] = _heads(tables.heads), _others(tables.others)
+    if (heads := tables.heads) is not None and (others := tables.others) is not None:
+        given = _DEPENDENCIES, heads.shape[-1]
+        files["d4.final"] = (
+            b"%d 0 0 %d %d 0 -1 -1 %d %s\n" % (given[0], f, e, given[1], _numbers(heads[e, f]))
+            for e, f in np.argwhere(heads.any(-1)).tolist()
+        )
+        files["D4.final"] = (
+            b"%d 0 0 %d 0 0 -1 -1 %d\n%s\n" % (given[0], f, given[1], _numbers(others[f]))
+            for f in np.flatnonzero(others.any(-1)).tolist()
+        )
     if tables.jumps is not None and tables.first is not None:
-        files[JUMPS], files[f"{JUMPS}.alpha"] = _jumps(tables.jumps), _first(tables.first)
+        # MGIZA's line: no conditions, the first place and the last, and each place, which is less a jump
+        n, jumps = FARTHEST_JUMP, tables.jumps[::-1].tolist()
+        places = b"".join(b"%d %.9g " % row for row in zip(range(-n, n + 1), jumps, strict=True))
+        files[JUMPS] = [b"%d 0 0 0 0 %d %d %s\n" % (n, -n, n, places)]
+        count = len(tables.first)
+        files[f"{JUMPS}.alpha"] = [b"%d %d %s\n" % (count, count, _numbers(tables.first, b"%.9g "))]
     for name, lines in files.items():
         _write(f"{prefix}.{name}", lines)
     return list(files)
 
 
+def _numbers(row: np.ndarray, form: bytes = b"%.6g ") -> bytes:
+    return b"".join(form % p for p in row.tolist())
+
+
 #: Which conditions distances have: classes of the word before and of the word, and of the word alone.
 _DEPENDENCIES = 76
-
-
-def _heads(heads: np.ndarray) -> Iterator[bytes]:
-    for e, f in np.argwhere(heads.any(-1)).tolist():
-        values = b"".join(b"%.6g " % p for p in heads[e, f].tolist())
-        yield b"%d 0 0 %d %d 0 -1 -1 %d %s\n" % (_DEPENDENCIES, f, e, heads.shape[-1], values)
-
-
-def _others(others: np.ndarray) -> Iterator[bytes]:
-    for f in np.flatnonzero(others.any(-1)).tolist():
-        values = b"".join(b"%.6g " % p for p in others[f].tolist())
-        yield b"%d 0 0 %d 0 0 -1 -1 %d\n%s\n" % (_DEPENDENCIES, f, others.shape[-1], values)
-
-
-def _jumps(jumps: np.ndarray) -> Iterator[bytes]:
-    """Yield MGIZA's line: no conditions, the first place and the last, and each place, which is less a jump."""
-    n = FARTHEST_JUMP
-    places = b"".join(b"%d %.9g " % (place, p) for place, p in zip(range(-n, n + 1), jumps[::-1].tolist(), strict=True))
-    yield b"%d 0 0 0 0 %d %d %s\n" % (n, -n, n, places)
-
-
-def _first(first: np.ndarray) -> Iterator[bytes]:
-    yield b"%d %d %s\n" % (len(first), len(first), b"".join(b"%.9g " % p for p in first.tolist()))
 
 
 def write_settings(path: str, settings: dict[str, object]) -> None:
@@ -237,20 +229,13 @@ def write_settings(path: str, settings: dict[str, object]) -> None:
 
 def _write(path: str, lines: Iterable[bytes]) -> None:
     with writing(path) as file:
-        batch: list[bytes] = []
-        for line in chain(lines, [None]):
-            if line is None or len(batch) >= 100_000:
-                file.write(b"".join(batch))
-                batch.clear()
-            if line is not None:
-                batch.append(line)
+        rest = iter(lines)
+        while batch := list(islice(rest, 100_000)):
+            file.write(b"".join(batch))
 
 
 def parse_bal(data: bytes, *, path: object = "-", line: int = 1) -> tuple[Links, Links]:
-    """Read whole sentence pairs, three lines each.
-
-    Returns direct, inverse: Links ``(f, e)``: of ``a``, at most one for each f, and of ``b``, at most one for each e.
-    """
+    """Read whole sentence pairs: links ``(f, e)`` of ``a``, at most one for each f, and of ``b``, one for each e."""
     rows = data.split(b"\n")
     if not rows[-1]:
         rows.pop()
@@ -428,10 +413,7 @@ def read_distances(path: str | PathLike[str], heads: bool) -> GizaDistances:
 
 
 def read_word_classes(path: str | PathLike[str]) -> dict[bytes, int]:
-    """Read ``word class`` lines, as mkcls writes them: GIZA++'s numbers of the words' classes.
-
-    It counts classes as it meets them, from 1; the class ``0`` is that of words without one.
-    """
+    """Read ``word class`` lines of mkcls: classes as GIZA++ counts them when it meets them, from 1; 0: none."""
     numbers: dict[bytes, int] = {b"0": 0}
     found: dict[bytes, int] = {}
     for number, line in enumerate(files.lines(path), 1):
@@ -474,10 +456,7 @@ def read_jumps(path: str | PathLike[str]) -> np.ndarray:
 
 
 def read_first_positions(path: str | PathLike[str]) -> np.ndarray:
-    """Read how probable first positions are, in MGIZA's form (``alpha``): of the last line, float64.
-
-    A line is the length of a sentence, how many numbers follow, and these.
-    """
+    """Read how probable first positions are: lines of MGIZA's ``alpha``: a length, how many follow, and these."""
     found = np.zeros(0)
     for number, line in whole_lines(path):
         fields = line.split()

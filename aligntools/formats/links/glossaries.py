@@ -99,10 +99,7 @@ def _of_tbx(path: str, languages: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def format_table(rows: Sequence[Sequence[str]], comma: bool = False) -> str:
-    """Return rows as a table with `COLUMNS` above: tab-separated, or CSV (RFC 4180).
-
-    Rows whose terms other programs would cut are left out, and counted in a warning.
-    """
+    """Return rows as a table with `COLUMNS` above, tab-separated or CSV, without those that others would cut."""
     table = [row for row in rows if whole_words(row[:2]).all()]
     tell_unwritten(len(rows) - len(table))
     out = io.StringIO()
@@ -118,9 +115,7 @@ _PLAIN = str.maketrans("\t\r\n", "   ")
 
 
 def format_tbx(entries: Iterable[tuple[Sequence[str], Sequence[str], str]], languages: Sequence[str]) -> Iterator[str]:
-    """Yield the text of TBX-Basic (ISO 30042:2019, DCA style).
-
-    Entries whose terms have characters that XML cannot hold are left out, and counted in a warning; so are variants.
+    """Yield the text of TBX-Basic (ISO 30042:2019, DCA style), without terms that XML cannot hold.
 
     entries: Each side is its terms, the preferred one first, and last an example, which may be empty.
     """

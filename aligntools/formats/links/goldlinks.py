@@ -102,10 +102,7 @@ def parse_gold(
 
 
 def _without_ids(path: str, data: bytes) -> tuple[bytes, np.ndarray | None]:
-    """Return the lines without what stands before their tab, where the first line with anything has an id there.
-
-    Where the ids are numbers of lines, these are returned too.
-    """
+    """Return lines without ids before a tab, if the first one has one; and the numbers of lines that ids say."""
     first = next((row for row in data.split(b"\n") if row.strip()), b"")
     name, tab, links = first.partition(b"\t")
     is_links = [all(_PHARAOH.fullmatch(token) for token in part.split()) for part in (name, links)]

@@ -28,10 +28,7 @@ MOST = 10_000_000
 
 
 class SentenceGroup(NamedTuple):
-    """Sentences of both sides that belong together, by their numbers from 0, and a score: a probability, 0 to 1.
-
-    One side is empty for sentences without a partner.
-    """
+    """Sentences of both sides that belong together, from 0, or of one without a partner, and a probability."""
 
     source: tuple[int, ...]
     target: tuple[int, ...]

@@ -28,10 +28,7 @@ _NEEDED = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermedi
 
 @dataclass(frozen=True, eq=False)
 class EncoderFolder:
-    """What a folder holds.
-
-    arrays: Mapped, as the file has them, by their names without the first part that some kinds put before them.
-    """
+    """What a folder holds; arrays are mapped, by names without the first part that some kinds put before them."""
 
     config: dict[str, Any]
     arrays: dict[str, np.ndarray]

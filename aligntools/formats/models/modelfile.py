@@ -272,10 +272,7 @@ def hold_sorted_rows(arrays: dict[str, np.ndarray], name: str, offsets: np.ndarr
 def hold_vocabulary(
     arrays: dict[str, np.ndarray], name: str, text: bool = True, names: tuple[str, str] | None = None
 ) -> Vocabulary:
-    """Return a vocabulary of two arrays; its words have neither tabs nor newlines and are UTF-8, if they are text.
-
-    names: Of the arrays, where they are not called ``NAME.blob`` and ``NAME.starts``.
-    """
+    """Return a vocabulary of two arrays; its words have neither tabs nor newlines and are UTF-8, if they are text."""
     blob, starts = names or (f"{name}.blob", f"{name}.starts")
     found = Vocabulary.from_arrays(arrays[blob], arrays[starts])
     data, places = found.blob, found.starts
@@ -363,10 +360,7 @@ def _opened(path: str | os.PathLike[str], kind: str | None = None) -> Iterator[t
 def read_model(
     path: str | os.PathLike[str], kind: str, verify: bool = True
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Read a model file.
-
-    verify: Check the checksum, which files of 0.2.0 and before do not have.
-    """
+    """Read a model file; those of 0.2.0 and before have no checksum."""
     with _opened(path, kind) as (file, about):
         if about["kind"] != kind:
             use = USES.get(about["kind"])

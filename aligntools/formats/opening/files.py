@@ -211,10 +211,7 @@ def is_plain(path: object) -> bool:
 def blocks_of_lines(
     path: object, size: int = 1 << 24, begin: int = 0, end: int | None = None
 ) -> Generator[bytes, None, None]:
-    """Yield ``bytes`` blocks of about ``size`` of whole lines; the last may lack its newline.
-
-    Of a plain file the bytes ``begin:end`` can be read alone; see `line_ranges`.
-    """
+    """Yield blocks of about ``size`` bytes of whole lines; of a plain file ``begin:end`` alone, see `line_ranges`."""
     with reading(path, begin=begin) as file:
         yield from line_blocks(file if end is None else _Beginning(file, end - max(begin, _mark(path))), size)
 
@@ -343,10 +340,8 @@ class Output:
 def writing(path: str | os.PathLike[str], exact: bool = False) -> Iterator[Output]:
     """Open ``path`` for writing bytes so that it appears whole or not at all.
 
-    The bytes go to a file beside ``path`` that is renamed when the block ends well and removed when it does not; see
-    `appearing` for files that wait for others. ``-`` is standard output, which cannot be taken back. Compression is by
-    suffix. What is yielded has ``write``, ``writelines`` and ``flush``. What is no text, or a copy of a file, is
-    written ``exact``, without a byte order mark of our own; see `Output`.
+    ``-`` is standard output, which cannot be taken back. Compression is by suffix. What is no text, or a copy of a
+    file, is written ``exact``, without a byte order mark of our own; see `Output`.
     """
     path = str(path)
     if path in ("-", "/dev/stdout"):  # the latter must not be renamed over where it leads to a file
@@ -364,10 +359,9 @@ def writing(path: str | os.PathLike[str], exact: bool = False) -> Iterator[Outpu
 
 @contextlib.contextmanager
 def writing_for_holders(path: str | os.PathLike[str]) -> Iterator[Output]:
-    """Open ``path`` as `writing` does; but a file that is there already is written in place.
+    """Open ``path`` as `writing` does; but a file that is there already is emptied at once and written in place.
 
-    For callers that hold their files open, by name or without one, and read them afterwards: a renamed file would leave
-    them with the old one. It is emptied at once.
+    For callers that hold their files open, by name or without one: a renamed file would leave them with the old one.
     """
     held = os.path.isfile(path) and str(path) != "/dev/stdout"
     with _writing(str(path), appears=False) if held else writing(path) as out:

@@ -56,10 +56,7 @@ def _is_pipe(path: str) -> bool:
 
 
 def held(path: str) -> "LiveInput | None":
-    """Return a pipe of the command, once.
-
-    All its pipes are opened with the first: the program that feeds them may wait for any to be opened.
-    """
+    """Return a pipe of the command, once; all are opened with the first, since who feeds them may wait for any."""
     with _opening:
         if not _Command.pipes or path not in _Command.pipes:
             return None

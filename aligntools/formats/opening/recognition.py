@@ -397,10 +397,7 @@ _LOOK = 1 << 16
 
 
 def beginning_of_input(path: str) -> bytes:
-    """Return the text that a file begins with, or standard input (``-``), which is read from there again.
-
-    Of a terminal, or where it cannot be read, it is empty.
-    """
+    """Return the text that a file or standard input begins with, which is read from there again; of a terminal none."""
     if path != "-":
         return beginning(path)[0]
     try:
@@ -418,10 +415,9 @@ def beginning_of_input(path: str) -> bytes:
 
 
 def beginning(path: str) -> tuple[bytes, int]:
-    """Return the text that a file begins with, up to a newline, and about how many bytes of text the whole has.
+    """Return the text that a file begins with, up to a newline, and about how many bytes the whole has.
 
-    A file that cannot be read, or is damaged, has none: its reader says what is wrong with it. Nor has a
-    pipe, which can be read only once.
+    A file that cannot be read has none: its reader says what is wrong with it. Nor has a pipe, which is read once.
     """
     if not os.path.isfile(path):
         return b"", 0

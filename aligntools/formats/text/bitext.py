@@ -157,10 +157,7 @@ def bitext_in_parts(
 
 
 def read_side(path: object, *, lowercase: bool = True, strict: bool = True) -> tuple[Side, Vocabulary]:
-    """Read one-sided text, a sentence a line; a blank line is a sentence without words.
-
-    strict: Otherwise a line that is not UTF-8 is as a blank one, and the file may be empty.
-    """
+    """Read one-sided text, a sentence a line; unless ``strict``, lines that are not UTF-8 are blank, or none."""
     blocks = _blocks(path)
     try:
         engine = Scanner()
@@ -459,10 +456,9 @@ def sentences_given(text: object, name: str) -> Iterator[Any]:
 
 
 class TextLines(ReadOnly):
-    """Sentences as the lines of a file; the readers of this package take it in place of a path.
+    """Sentences as the lines of a file; the readers of this package take it in place of a path. They are read once.
 
     sentences: A line each, with or without its newline; or a sentence's words, which hold no space, tab or newline.
-        Read once, as far as lines are asked for.
     split: How lines are split; see `white_space.split_as`. A sentence's words stay as they are.
     """
 

@@ -25,7 +25,7 @@ class Skipped:
     counts: By reason: ``blank``, ``undecodable``, ``over_long``, and ``malformed``: a line of a joint file with no
         separator, or with several.
     first: 1-based number of the first such line, for the reasons that occurred.
-    malformed_lines: 1-based numbers of the first five malformed lines.
+    malformed_lines: Those of the first five malformed lines.
     """
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_SHOWN, 0))
@@ -111,10 +111,7 @@ class Bitext:
 def paired(
     source: Side, target: Side, source_vocabulary: Vocabulary, target_vocabulary: Vocabulary, max_length: int
 ) -> Bitext:
-    """Make a text of two sides; a pair with a blank side, or one of more than so many words, becomes empty.
-
-    The vocabularies stay as they are.
-    """
+    """Make a text of two sides; a pair with a blank side, or one of more than so many words, becomes empty."""
     lengths = np.stack([source.lengths(), target.lengths()])
     blank, over_long = lengths.min(0) == 0, lengths.max(0) > max_length
     skipped = Skipped()
@@ -140,10 +137,7 @@ def part_of(side: Words, begin: int, end: int) -> Words:
 
 
 def parts_of(bitext: Bitext, sentences: int) -> Iterator[Bitext]:
-    """Cut a text into runs of so many sentence pairs, whose offsets begin at 0; words are not copied.
-
-    What was skipped stays with the whole.
-    """
+    """Cut a text into runs of so many sentence pairs, whose offsets begin at 0; words are not copied."""
     for a in range(0, len(bitext), sentences):
         b = min(a + sentences, len(bitext))
         sides = {name: part_of(getattr(bitext, name), a, b) for name in ("source", "target")}
@@ -161,10 +155,7 @@ def compacted(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def with_own_words(bitext: Bitext) -> Bitext:
-    """Return a text whose vocabularies hold its own words alone, as if it had been read by itself.
-
-    Ids follow the old ones' order.
-    """
+    """Return a text whose vocabularies hold its own words alone, in the order of the old ids."""
     found: dict[str, Any] = {}
     for name in ("source", "target"):
         side, words = getattr(bitext, name), getattr(bitext, f"{name}_vocabulary")

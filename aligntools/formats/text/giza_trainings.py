@@ -266,7 +266,7 @@ def read_vcb(path: object) -> dict[int, bytes]:
 
 
 def format_snt(source: Side, target: Side, weights: Sequence[float]) -> Iterator[bytes]:
-    """Yield a file of sentence pairs in blocks."""
+    """Yield a file of sentence pairs in blocks, and how often each counts."""
     for begin in range(0, len(source), _LINES):
         end = min(begin + _LINES, len(source))
         rows = []

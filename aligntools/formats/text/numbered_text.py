@@ -29,10 +29,9 @@ class LineSource:
     end: int | None = None
 
     def blocks(self, size: int, white: WhiteSpace | None = None) -> Iterator[bytes]:
-        """Yield whole lines in blocks of about this many bytes; the last may have no newline at its end.
+        """Yield whole lines in blocks of about this many bytes, in which words are what KenLM separates.
 
-        Words stand between spaces and tabs in them, and hold nothing at which KenLM separates words. What other white
-        space they hold is counted by ``white``, or told.
+        What other white space they hold is counted by ``white``, or told.
         """
         if self.lines is None:
             space = white or WhiteSpace(self.name, of_model=True)
@@ -63,9 +62,9 @@ def stream_numbered(
     block: int = 1 << 22,
     white: WhiteSpace | None = None,
 ) -> Iterator[Side]:
-    """Read text, a sentence a line, in parts; a blank line is a sentence without words.
+    """Read text, a sentence a line, in parts, with the lexicon's numbers; it gets the new words.
 
-    Words are what KenLM's programs take for words; see `white_space`. The lexicon gets the new ones.
+    Words are what KenLM's programs take for words; see `white_space`.
 
     white: Counts white space within words; None: it is told.
     """

@@ -195,14 +195,11 @@ KEEPING = {"disk": LineSpool, "memory": Queue, None: None}
 class RawPairs:
     """Both sides of parallel text, or one of them, as they stand.
 
-    source, target, joint: Two files, one that holds both sides, or one side alone; ``-`` is standard input.
     keep: Where other readers read the text too: what is no file is kept meanwhile, on ``disk`` where it is read to its
         end before lines are asked for here, in ``memory`` where they are asked for as it is read.
-    input_format, languages: Of ``joint``, as for `read_bitext`.
-    copies: Units of a file of `exchange` are to be written as they stand.
+    copies: Units of a file of `exchange` are to be written as they stand: ``copy`` has as many as lines were given out.
     inputs: What other readers take in place of the paths: of the one with both sides and None, or of both sides.
     paths: The file of each side; None for a side that is not read.
-    copy: Has as many units as lines were given out, where ``kind`` is not empty.
     """
 
     def __init__(
@@ -353,10 +350,7 @@ class _Tokenizing(Through):
 
 
 class TokenizedPairs(RawPairs):
-    """Parallel text tokenized as other readers read it, and its tokens line by line for a second reading.
-
-    languages: Of both sides, such as ``de-en``; ``icu`` is ICU's rules for all languages.
-    """
+    """Parallel text tokenized as other readers read it, and its tokens line by line for a second reading."""
 
     def __init__(self, raw: RawPairs, languages: str, keep: str, name: str = "moses") -> None:
         self.joint, self.line, self.paths, self.copy = raw.joint, 0, raw.paths, None

@@ -50,10 +50,7 @@ class RuleUse:
 
 @dataclass(frozen=True)
 class Derivation:
-    """How a translation came about.
-
-    rules: The first is the top; each stands before those that are put into it.
-    """
+    """How a translation came about: its rules, each before those that are put into it."""
 
     words: tuple[str, ...]
     score: float

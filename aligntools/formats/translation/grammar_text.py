@@ -86,10 +86,7 @@ class _RuleReader:
         return np.where(of_tokens < 0, of_tokens, tokens), stay
 
     def scan(self, block: bytes, line: int, decoded: bool = False) -> tuple[np.ndarray, ...]:
-        """Return the table of a block's lines, which of them are rules that may be used, and both sides of these.
-
-        ``decoded``: rules that this decoder can use; else those that any can.
-        """
+        """Return the table of a block's lines, which are rules (for this decoder, or any), and both sides of these."""
         from aligntools.formats.translation import kernels_grammar
 
         try:

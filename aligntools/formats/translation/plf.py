@@ -37,11 +37,10 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class Arc:
-    """An arc of a lattice.
+    """An arc of a lattice: it leads ``steps`` nodes further.
 
     word: `EPSILON` for none.
     scores: Probabilities, or other numbers that are not negative.
-    steps: How many nodes further it leads.
     named: Other features, by name.
     """
 
@@ -53,10 +52,7 @@ class Arc:
 
 @dataclass(frozen=True)
 class WordLattice:
-    """A lattice: for each node but the last the arcs that leave it.
-
-    Nodes are numbered from 0, where all paths begin, to ``len(lattice)``, where they end.
-    """
+    """A lattice: for each node the arcs that leave it, from 0, where all paths begin; they end at ``len(lattice)``."""
 
     nodes: tuple[tuple[Arc, ...], ...] = ()
 
@@ -80,11 +76,7 @@ class _Fault(Exception):
 def parse_plf(
     text: str, scores: int | None = None, path: object = "<sentences>", line: int | None = None
 ) -> WordLattice:
-    """Read a line of PLF; a blank one is the empty lattice.
-
-    scores: How many each arc must have; if not given, as many as the first has.
-    path, line: For messages.
-    """
+    """Read a line of PLF; a blank one is the empty lattice. Arcs have as many scores as said, or as the first has."""
     try:
         lattice = WordLattice(_nodes(text.strip(" \t\r\n")))
         _check(lattice, scores)
@@ -96,11 +88,7 @@ def parse_plf(
 
 
 def parse_cn(lines: Iterable[str], scores: int = 1, path: object = "<sentences>", line: int = 1) -> WordLattice:
-    """Read the columns of a confusion network; what is above 1 counts 1, as in Moses.
-
-    scores: Of each word.
-    path, line: For messages; ``line`` is the first one's number.
-    """
+    """Read the columns of a confusion network, with so many scores a word; above 1 counts 1, as in Moses."""
     nodes = []
     for number, text in enumerate(lines, line):
         found, column = [field for field in _BLANKS.split(text.rstrip("\r\n")) if field], []
@@ -118,10 +106,9 @@ def parse_cn(lines: Iterable[str], scores: int = 1, path: object = "<sentences>"
 
 
 def stream_lattices(path: str, format: str, scores: int = 1) -> Iterator[WordLattice]:
-    """Read lattices from a file.
+    """Read lattices, ``plf`` or ``cn``, from a file.
 
-    format: ``plf`` or ``cn``. A confusion network ends at a blank line; one right after that is an empty network.
-    scores: Of each arc.
+    A confusion network ends at a blank line; one right after that is an empty network.
     """
     lines = _readable(path)
     if format == "plf":
