@@ -150,9 +150,8 @@ def _locked(folder: str, path: str) -> int:
         except OSError as error:
             if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
                 os.close(handle)
-                raise DataError(
-                    folder, None, "another run works in this folder; wait for it, or give another"
-                ) from None
+                problem = "another run works in this folder; wait for it, or give another"
+                raise DataError(folder, None, problem) from None
         with contextlib.suppress(OSError):
             if os.path.samestat(os.fstat(handle), os.stat(path)):
                 return handle

@@ -213,11 +213,7 @@ class AlignmentsView(View):
             "source": texts[0][:most],
             "target": texts[1][:most],
             "systems": [
-                {
-                    "name": system.name,
-                    "links": _flat(system.links[:most]),
-                    "probabilities": _percentages(system, most),
-                }
+                {"name": system.name, "links": _flat(system.links[:most]), "probabilities": _percentages(system, most)}
                 for system in self.systems
             ],
             "found": None if self.found is None else [self._found(n) for n in sorted(self.found) if n <= most],

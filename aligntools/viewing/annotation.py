@@ -381,9 +381,8 @@ def read_training_log(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
         except ValueError:
             if number == len(lines) > 1:
                 continue
-            raise DataError(
-                path, number, "is not JSON; a log of training has an object on each line (see `progress`)"
-            ) from None
+            problem = "is not JSON; a log of training has an object on each line (see `progress`)"
+            raise DataError(path, number, problem) from None
         if not isinstance(value, dict) or not isinstance(value.get("stage"), str):
             found = in_words(value)
             raise DataError(path, number, f"{found}: a step of training has a 'stage' (see `progress`)")

@@ -274,18 +274,14 @@ class ConstituentsView(SentencesInOrder):
         for s in self._sentences:
             picture = self._drawn(s)
             own = dict.fromkeys(node.label for side in (s.nodes, s.gold or ()) for node in side if node.level)
-            rows.append(
-                [
-                    [round(picture.width), round(picture.height)],
-                    [list(line) for line in picture.lines],
-                    [[kind, round(x, 1), round(y, 1), text] for kind, x, y, text in picture.labels],
-                    [[round(x, 1), round(y, 1), word, tag] for x, y, word, tag in picture.words],
-                    sorted(labels.setdefault(label, len(labels)) for label in own),
-                    s.wrong,
-                    s.missed,
-                    _rows(s),
-                ]
-            )
+            drawn = [
+                [round(picture.width), round(picture.height)],
+                [list(line) for line in picture.lines],
+                [[kind, round(x, 1), round(y, 1), text] for kind, x, y, text in picture.labels],
+                [[round(x, 1), round(y, 1), word, tag] for x, y, word, tag in picture.words],
+            ]
+            numbers = sorted(labels.setdefault(label, len(labels)) for label in own)
+            rows.append([*drawn, numbers, s.wrong, s.missed, _rows(s)])
         compared = self.gold is not None
         data = {"compared": compared, "labels": list(labels), "sentences": rows}
         return page(self.title, "constituents", data, headline=self.headline, tables=self.tables(), compared=compared)

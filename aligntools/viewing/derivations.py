@@ -83,18 +83,8 @@ def _draw(group: ElementTree.Element, box: Box, edges: Sequence[float]) -> None:
     own = element(group, "g")
     element(own, "title", f"{box.use.left} → {box.source or '…'} ||| {box.target}: {box.use.score:.4g}")
     fill, stroke = ("#f2f3f4", "#5b6268") if box.joined else ("#dbe8f5", "#1b5e9e")
-    element(
-        own,
-        "rect",
-        class_="joined" if box.joined else None,
-        x=x,
-        y=y,
-        width=max(width, 1.0),
-        height=_BOX,
-        rx=5,
-        fill=fill,
-        stroke=stroke,
-    )
+    place: dict[str, Any] = {"x": x, "y": y, "width": max(width, 1.0), "height": _BOX, "rx": 5}
+    element(own, "rect", class_="joined" if box.joined else None, **place, fill=fill, stroke=stroke)
     y += 26 if box.joined else 18
     element(own, "text", box.target, class_="target", x=x + width / 2, y=y, font_size=_SIZE, fill="#1c1f22")
     element(own, "text", box.source, class_="source", x=x + width / 2, y=y + 17, font_size=_SMALL, fill="#5b6268")
@@ -135,22 +125,14 @@ class DerivationsView(SentencesInOrder):
         for k, sentence in enumerate(self.sentences):
             derivations = []
             for d in sentence.derivations:
-                rules = [
-                    [
-                        use.left == "X",
-                        _shown(use.source),
-                        _shown(use.target),
-                        *use.span,
-                        list(use.tails),
-                        round(use.score, 4),
-                        [
-                            x
-                            for name, value in use.features.items()
-                            for x in (names.setdefault(visible(name), len(names)), round(value, 4))
-                        ],
-                    ]
-                    for use in d.rules
-                ]
+                rules = []
+                for use in d.rules:
+                    features: list[float] = []
+                    for name, value in use.features.items():
+                        features += [names.setdefault(visible(name), len(names)), round(value, 4)]
+                    sides = _shown(use.source), _shown(use.target)
+                    about = list(use.tails), round(use.score, 4), features
+                    rules.append([use.left == "X", *sides, *use.span, *about])
                 derivations.append([round(d.score, 4), _shown(d.words), rules])
             reference = None if self.references is None else _shown(self.references[k])
             rows.append([_shown(sentence.source), reference, derivations])

@@ -110,16 +110,13 @@ def _shade(probability: float) -> str:
 def _sign(what: str, x: float, y: float, size: float, probability: float = math.nan) -> str:
     color = _COLOR[what]
     if what == "missed":
-        return (
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size * 0.85:.1f}" fill="none" stroke="{color}" stroke-width="2"/>'
-        )
+        place = f'cx="{x:.1f}" cy="{y:.1f}" r="{size * 0.85:.1f}"'
+        return f'<circle {place} fill="none" stroke="{color}" stroke-width="2"/>'
     left, top, wide = x - size, y - size, 2 * size
     box = f"M{left:.1f} {top:.1f}h{wide:.1f}v{wide:.1f}h{-wide:.1f}z"
     if what != "wrong":
         return f'<path d="{box}" fill="{color}"{_shade(probability)}/>'
-    cross = (
-        f"M{x - size:.1f} {y - size:.1f}l{2 * size:.1f} {2 * size:.1f}m{-2 * size:.1f} 0l{2 * size:.1f} {-2 * size:.1f}"
-    )
+    cross = f"M{left:.1f} {top:.1f}l{wide:.1f} {wide:.1f}m{-wide:.1f} 0l{wide:.1f} {-wide:.1f}"
     paint = f'fill="{color}" fill-opacity="0.15" stroke="{color}" stroke-width="2"'
     return f'<path d="{box}{cross}" {paint}{_shade(probability)}/>'
 
@@ -218,19 +215,16 @@ def right_to_left(words: Sequence[str]) -> bool:
 
 def _legend(pair: ShownPair, names: Sequence[str], form: str, top: float) -> tuple[list[tuple[str, str]], float]:
     """Return lines of text, each with its shapes, and how much room they take."""
-    if pair.possible is None:
-        signs = []
-    else:
-        signs = [what for what in ("right", "wrong", "missed") if any(said == what for _, _, said, _ in _said(pair))]
+    said = {what for _, _, what, _ in _said(pair)} if pair.possible is not None else set()
+    signs = [what for what in ("right", "wrong", "missed") if what in said]
     rows: list[tuple[str, str]] = []
     y = top + 16
-    if signs or pair.possible is not None:
+    if pair.possible is not None:
         x, text, shapes = 8.0, "", []
         samples = [(_sign(what, 0, 0, 5), _MEANING[what]) for what in signs]
         if form == "matrix" and pair.possible:
-            kinds = [
-                kind for kind in (True, False) if any((link in (pair.sure or ())) == kind for link in pair.possible)
-            ]
+            known = {link in (pair.sure or ()) for link in pair.possible}
+            kinds = [kind for kind in (True, False) if kind in known]
             samples += [(_frame(kind, -8, -8, 16), "sure" if kind else "possible") for kind in kinds]
         for shape, meaning in samples:
             shapes.append(f'<g transform="translate({x + 8:.1f} {y - 4:.1f})">{shape}</g>')

@@ -45,16 +45,9 @@ def lines_svg(
     """Return a chart of lines; those of one color differ by pattern. The axis begins at ``lowest`` if that is given."""
     figure, axes = _figure(6.4, 3.4)
     for one in series:
-        axes.plot(
-            one.x,
-            one.y,
-            _DASHES[one.pattern % 4],
-            color=COLORS[one.color % 8],
-            label=_plain(one.name),
-            linewidth=1.6,
-            marker="o" if len(one.x) < 30 else None,
-            markersize=3.5,
-        )
+        how: dict[str, Any] = {"color": COLORS[one.color % 8], "label": _plain(one.name), "linewidth": 1.6}
+        marker = "o" if len(one.x) < 30 else None
+        axes.plot(one.x, one.y, _DASHES[one.pattern % 4], **how, marker=marker, markersize=3.5)
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     whole = all(float(x).is_integer() for one in series for x in one.x)
@@ -74,15 +67,9 @@ def stacked_svg(
     begins = [0.0] * len(rows)
     hatches = ("", "///", "...", "xxx", "\\\\\\", "ooo", "+++", "---")
     for k, (name, values) in enumerate(parts):
-        axes.barh(
-            list(map(_plain, rows)),
-            list(values),
-            left=begins,
-            label=_plain(name),
-            color=COLORS[k % 8],
-            hatch=hatches[(k // 8 + 1) % 8] if k >= 8 else "",
-            height=0.6,
-        )
+        hatch = hatches[(k // 8 + 1) % 8] if k >= 8 else ""
+        how: dict[str, Any] = {"label": _plain(name), "color": COLORS[k % 8], "hatch": hatch, "height": 0.6}
+        axes.barh(list(map(_plain, rows)), list(values), left=begins, **how)
         begins = [a + b for a, b in zip(begins, values, strict=True)]
     axes.invert_yaxis()
     axes.set_xlabel(x_label)

@@ -64,9 +64,8 @@ def view_sentences(source: str, target: str, ladder: str, title: str | None = No
     for k, (path, lines) in enumerate(zip((source, target), sides, strict=True)):
         own = [n for g in groups for n in (g.source, g.target)[k]]
         if max(own, default=-1) >= len(lines):
-            raise DataError(
-                ladder, None, f"has line {max(own)} of {path}, counted from 0, which has {len(lines)} lines"
-            )
+            problem = f"has line {max(own)} of {path}, counted from 0, which has {len(lines)} lines"
+            raise DataError(ladder, None, problem)
         left = sorted(set(range(len(lines))).difference(own))
         alone = [(n,) for n in left if lines[n].strip(_SPACES)]
         groups += [SentenceGroup((), one, 0.0) if k else SentenceGroup(one, (), 0.0) for one in alone]

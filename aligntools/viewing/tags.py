@@ -171,17 +171,9 @@ def _confusion_svg(names: list[str], columns: list[str], counts: np.ndarray, rig
         for c in np.flatnonzero(counts[r]).tolist():
             x = left + _CELL * c
             strength = f"{0.08 + 0.62 * float(shares[r, c]) ** 0.5:.2f}"
-            element(
-                group,
-                "rect",
-                x=x + 0.5,
-                y=y + 0.5,
-                width=_CELL - 1,
-                height=_CELL - 1,
-                fill="#1b5e9e" if right[r, c] else "#c2410c",
-                stroke=None if right[r, c] else "#c2410c",
-                fill_opacity=strength,
-            )
+            fill, stroke = ("#1b5e9e", None) if right[r, c] else ("#c2410c", "#c2410c")
+            place: dict[str, Any] = {"x": x + 0.5, "y": y + 0.5, "width": _CELL - 1, "height": _CELL - 1}
+            element(group, "rect", **place, fill=fill, stroke=stroke, fill_opacity=strength)
             element(group, "text", str(counts[r, c]), x=x + _CELL / 2, y=y + 17, text_anchor="middle", font_size=9)
     element(group, "text", "rows: gold tags; columns: what they were tagged as", x=8.0, y=top + _CELL * len(names) + 18)
     return drawing.written(root)

@@ -6,14 +6,7 @@ from typing import Any
 from aligntools.ground.errors import harmless
 
 #: What each style looks like, in rich's words. Signs say the same, for those who see no colors.
-STYLES = {
-    "head": "bold",
-    "soft": "dim",
-    "right": "blue",
-    "wrong": "bold red",
-    "missed": "yellow",
-    "good": "green",
-}
+STYLES = {"head": "bold", "soft": "dim", "right": "blue", "wrong": "bold red", "missed": "yellow", "good": "green"}
 
 
 def cells(text: str) -> int:
@@ -84,14 +77,10 @@ def heat(
     texts: Sequence[Sequence[str]] | None = None,
 ) -> dict[str, Any]:
     """Return a table whose cells have a shade, 0 to 9, beside what stands in them (by default the share in percent)."""
-    rows = []
-    for r, (name, row) in enumerate(zip(names, shares, strict=True)):
-        shaded = [
-            (texts[r][c] if texts else f"{100 * p:.0f}" if p >= 0.005 else "", min(9, int(10 * p**0.5)))
-            for c, p in enumerate(row)
-        ]
-        rows.append((name, shaded))
-    return {"caption": caption, "head": list(columns), "rows": rows}
+    texts = texts or [[f"{100 * p:.0f}" if p >= 0.005 else "" for p in row] for row in shares]
+    shades = [[min(9, int(10 * p**0.5)) for p in row] for row in shares]
+    shaded = [list(zip(*row, strict=True)) for row in zip(texts, shades, strict=True)]
+    return {"caption": caption, "head": list(columns), "rows": list(zip(names, shaded, strict=True))}
 
 
 def text_table(

@@ -159,16 +159,8 @@ class TrainingView(View):
         charts = [(title, self.chart(k, inline=True)) for k, (title, _) in enumerate(self.charts, 1)]
         head, rows = self.summary()
         stages = [[name, *(f"{x:.2f}" for x in values)] for name, values in self.stages()]
-        return page(
-            self.title,
-            "training",
-            None,
-            charts=charts,
-            head=head,
-            rows=rows,
-            stages=stages,
-            names=[run.name for run in self.runs],
-        )
+        context: dict[str, Any] = {"charts": charts, "head": head, "rows": rows, "stages": stages}
+        return page(self.title, "training", None, **context, names=[run.name for run in self.runs])
 
     def svg(self, number: int | None = None, **how: object) -> str:
         """Return one of the charts as SVG, by its number from 1 on; by default the first."""

@@ -249,17 +249,8 @@ class _Side:
             element(group, "path", d=path, fill="none", stroke=color, stroke_width=line, stroke_dasharray=dashes)
             tip_path = f"M{tip:.1f} {edge:.1f}l-3.2 {6.5 * sign:.1f}h6.4z"
             element(group, "path", class_="tip", d=tip_path, fill=color, stroke="none")
-            below = y - 4 if sign < 0 else y + LABEL_SIZE + 2
-            element(
-                group,
-                "text",
-                self.labels[arc.word],
-                x=middle,
-                y=below,
-                font_size=LABEL_SIZE,
-                fill=color,
-                text_anchor="middle",
-            )
+            below, label = y - 4 if sign < 0 else y + LABEL_SIZE + 2, self.labels[arc.word]
+            element(group, "text", label, x=middle, y=below, font_size=LABEL_SIZE, fill=color, text_anchor="middle")
         for low, high in crossings(self.arcs):
             x, y = self._meeting(low, high, centers, edge, sign)
             element(root, "circle", class_="tree-crossing", cx=x, cy=y, r=3.5, fill="none", stroke="#1c1f22")
@@ -275,14 +266,8 @@ class _Side:
 def _spread(words: Sequence[str], tags: Sequence[str] | None, sides: list[_Side]) -> tuple[list[float], float]:
     """Return where the centers of the words are, so that nothing overlaps, and the width of it all."""
     n = len(words)
-    widths = [
-        max(
-            text_width(words[k], WORD_SIZE),
-            text_width(tags[k], TAG_SIZE) if tags else 0.0,
-            *(side.room[k] for side in sides),
-        )
-        for k in range(n)
-    ]
+    of_tags = [text_width(tags[k], TAG_SIZE) if tags else 0.0 for k in range(n)]
+    widths = [max(text_width(words[k], WORD_SIZE), of_tags[k], *(side.room[k] for side in sides)) for k in range(n)]
     gaps = [(widths[k] + widths[k + 1]) / 2 + _GAP for k in range(n - 1)]
     for side in sides:
         for arc in sorted(side.arcs, key=lambda arc: arc.end - arc.begin):

@@ -52,14 +52,10 @@ class TreesView(SentencesInOrder):
         self._check(number)
         begin, end = self.trees.offsets[number - 1 : number + 1].tolist()
         labels, gold_labels = (None if of is None else self._texts(of, begin, end) for of in self._labels)
-        return SentenceTree(
-            self._texts(self.trees.words or [b"_"] * end, begin, end),
-            self._texts(self._tags, begin, end) if self._tags else None,
-            self.trees.heads[begin:end].tolist(),
-            labels,
-            None if self.gold is None else self.gold.heads[begin:end].tolist(),
-            gold_labels,
-        )
+        words = self._texts(self.trees.words or [b"_"] * end, begin, end)
+        tags = self._texts(self._tags, begin, end) if self._tags else None
+        gold_heads = None if self.gold is None else self.gold.heads[begin:end].tolist()
+        return SentenceTree(words, tags, self.trees.heads[begin:end].tolist(), labels, gold_heads, gold_labels)
 
     @cached_property
     def _labels(self) -> list[list[bytes] | None]:
@@ -156,19 +152,8 @@ class TreesView(SentencesInOrder):
         compared, rows = self.gold is not None, []
         for number in range(1, len(self) + 1):
             s, (heads, labels) = self.sentence(number), self.errors[number - 1].tolist()
-            rows.append(
-                [
-                    s.words,
-                    _ids(s.tags, tags),
-                    s.heads,
-                    _ids(s.labels, names),
-                    s.gold_heads,
-                    _ids(s.gold_labels, names),
-                    heads,
-                    labels,
-                    edge_crossings(s.heads),
-                ]
-            )
+            own = [s.words, _ids(s.tags, tags), s.heads, _ids(s.labels, names)]
+            rows.append([*own, s.gold_heads, _ids(s.gold_labels, names), heads, labels, edge_crossings(s.heads)])
         data = {"compared": compared, "labels": list(names), "tags": list(tags), "sentences": rows}
         return page(self.title, "trees", data, headline=self.headline, tables=self.tables(), compared=compared)
 

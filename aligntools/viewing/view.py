@@ -149,10 +149,7 @@ def _view_of(thing: Any, gold: Any, title: str | None) -> View | None:
 def _sides(text: Any, input_format: str, languages: str | None, split: Split) -> tuple[_Words, _Words, str]:
     """Return the words of both sides, and what messages call the text."""
     if isinstance(text, Bitext):
-        source, target = (
-            _words(side, vocabulary)
-            for side, vocabulary in ((text.source, text.source_vocabulary), (text.target, text.target_vocabulary))
-        )
+        source, target = (_words(side, vocabulary) for side, vocabulary in text.sides)
         return source, target, "the text"
     if isinstance(text, str | os.PathLike):
         path = os.fspath(split_as(text, split))
@@ -163,9 +160,8 @@ def _sides(text: Any, input_format: str, languages: str | None, split: Split) ->
         return *(_split(side, path) for side in lines), path
     pairs = isinstance(text, list) and all(isinstance(one, tuple) for one in text)
     if not pairs and len(text) != 2:
-        raise DataError(
-            "<text>", None, f"{len(text)} texts; give (source, target), or a list of tuples of two sentences"
-        )
+        problem = f"{len(text)} texts; give (source, target), or a list of tuples of two sentences"
+        raise DataError("<text>", None, problem)
     paths = paths_of(text, None, split) if pairs else paths_of(text[0], text[1], split)
     source, target = (_split(_lines(paths[side], None)[0], paths[side]) for side in ("source", "target"))
     first, second = map(str, paths.values())

@@ -15,15 +15,7 @@ import numpy as np
 from aligntools.formats.annotation.brackets import plain_trees, trees_of_lines
 from aligntools.formats.annotation.conll import Conll, blocks_of, column_place, parse_conll, parse_parts
 from aligntools.formats.annotation.conll_layouts import COLUMNS
-from aligntools.formats.annotation.text_kinds import (
-    FORMATS,
-    KINDS,
-    SAMPLE,
-    SEPARATORS,
-    first_lines,
-    is_comment,
-    sniff,
-)
+from aligntools.formats.annotation.text_kinds import FORMATS, KINDS, SAMPLE, SEPARATORS, first_lines, is_comment, sniff
 from aligntools.formats.opening import files
 from aligntools.formats.opening.files import FOR_OBJECTS
 from aligntools.ground.errors import DataError, UsageProblem

@@ -23,14 +23,7 @@ from aligntools.formats.text.text_settings import RawReading as RawReading
 from aligntools.formats.text.text_settings import Split as Split
 from aligntools.ground.errors import DataError
 from aligntools.words.vocabulary import AnyVocabulary, Vocabulary, split_words
-from aligntools.words.white_space import (
-    UnicodeSplit,
-    WhiteSpace,
-    as_spaces,
-    as_spaces_of_models,
-    has_others,
-    split_as,
-)
+from aligntools.words.white_space import UnicodeSplit, WhiteSpace, as_spaces, as_spaces_of_models, has_others, split_as
 
 #: A sentence: a line of words between spaces, or the list of its words.
 Sentence: TypeAlias = str | Sequence[str]

@@ -101,18 +101,18 @@ def read_findings(path: object) -> list[Finding]:
         lines = file.read().decode("utf-8", "replace").removesuffix("\n").split("\n")
         for number, line in enumerate(lines if lines != [""] else [], 1):
             try:
-                one = _of_object(line) if line.startswith("{") else _of_row(line)
+                if line.startswith("{"):
+                    about = parse_json(line)
+                    known = int(about["line"]), float(about["score"]), bool(about["flagged"])
+                    one = _held(*known, *of_fields(about))
+                else:
+                    one = _of_row(line)
             except (ValueError, KeyError, TypeError, AttributeError):
                 raise DataError(path, number, f"is no line of `check()`; {_ADVICE}") from None
             if one.line in found:
                 raise DataError(path, number, f"pair {one.line} is there twice")
             found[one.line] = one
     return list(found.values())
-
-
-def _of_object(line: str) -> Finding:
-    about = parse_json(line)
-    return _held(int(about["line"]), float(about["score"]), bool(about["flagged"]), *of_fields(about))
 
 
 def _of_row(line: str) -> Finding:

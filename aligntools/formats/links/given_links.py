@@ -6,14 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.links.pharaoh import (
-    LineReader,
-    Links,
-    check_range,
-    concatenate,
-    parse_pharaoh,
-    tokenize_links,
-)
+from aligntools.formats.links.pharaoh import LineReader, Links, check_range, concatenate, parse_pharaoh, tokenize_links
 from aligntools.formats.opening.json_text import as_number
 from aligntools.ground.errors import DataError
 
@@ -94,11 +87,10 @@ class GivenLinksReader:
     def end(self, text_lines: int) -> None:
         """Raise a DataError where there are more lines than the text has."""
         if self._lines.read(1):
-            raise DataError(
-                self.path,
-                self._lines.line,
-                f"there are more lines of links than the {text_lines} of the text; there must be one for each pair",
+            problem = (
+                f"there are more lines of links than the {text_lines} of the text; there must be one for each pair"
             )
+            raise DataError(self.path, self._lines.line, problem)
 
     def close(self) -> None:
         """Close the file."""
@@ -146,7 +138,7 @@ def parse_given(data: bytes, *, path: object = "-", line: int = 1) -> GivenLinks
 
 
 def _sorted(pairs: np.ndarray, strengths: np.ndarray, offsets: np.ndarray) -> GivenLinks:
-    sentences = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    sentences = Links(pairs, offsets).sentences()
     order = np.lexsort((pairs[:, 1], pairs[:, 0], sentences))
     table = np.column_stack([sentences, pairs])[order]
     last = np.ones(len(order), bool)

@@ -363,9 +363,8 @@ def read_fertilities(path: str | PathLike[str]) -> Fertilities:
     for number, line in whole_lines(path):
         fields = line.split()
         if not 2 < len(fields) <= _MOST_FERTILITIES or not _NUMBER.fullmatch(fields[0]):
-            raise DataError(
-                path, number, f"'{_start_of(line)}' is not e n(0|e) n(1|e) ..: a word's number, probabilities"
-            )
+            problem = f"'{_start_of(line)}' is not e n(0|e) n(1|e) ..: a word's number, probabilities"
+            raise DataError(path, number, problem)
         if rows and len(fields) != len(rows[0]) + 1:
             found = f"has {len(fields) - 1} probabilities, and the first line {len(rows[0])}"
             raise DataError(path, number, f"{found}; each word has as many")
@@ -446,9 +445,8 @@ def read_jumps(path: str | PathLike[str]) -> np.ndarray:
         places = fields[7::2]
         whole = all(_NUMBER.fullmatch(field.removeprefix(b"-")) for field in [*fields[:7], *places])
         if len(fields) < 7 or len(fields) % 2 == 0 or not whole:
-            raise DataError(
-                path, number, f"'{_start_of(line)}' is not seven numbers and pairs of a jump and a probability"
-            )
+            problem = f"'{_start_of(line)}' is not seven numbers and pairs of a jump and a probability"
+            raise DataError(path, number, problem)
         for place, field in zip(map(int, places), fields[8::2], strict=True):
             if abs(place) <= 100:
                 sums[100 - place] += _weight(path, number, field)

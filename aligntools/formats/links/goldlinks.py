@@ -139,18 +139,19 @@ def _detect(path: str, data: bytes) -> str:
         if all(_PHARAOH.fullmatch(token) for token in row.split()):
             return "pharaoh"
         shown = row[:40].decode("utf-8", "replace")
-        raise DataError(
-            path,
-            line,
-            f"'{shown}' is not a gold alignment (links such as 3-4 and 3?5, or lines such as '1 4 5 S')",
-        )
+        problem = f"'{shown}' is not a gold alignment (links such as 3-4 and 3?5, or lines such as '1 4 5 S')"
+        raise DataError(path, line, problem)
     raise DataError(path, None, "has no gold links")
 
 
 def _read_pharaoh(path: str, data: bytes, index_base: int) -> Gold:
     tokens = tokenize_links(data, b"-?pP")
     if tokens is None:
-        raise _bad_link(path, data)
+        rows = ((line, re.split(rb"[ \t\r]+", row)) for line, row in enumerate(data.split(b"\n"), 1))
+        bad = ((line, one) for line, row in rows for one in row if one and not _PHARAOH.fullmatch(one))
+        number, token = next(bad, (None, b""))
+        shown = token[:40].decode("utf-8", "replace")
+        raise DataError(path, number, f"'{shown}' is not a gold link (3-4 is sure, 3?4 or 3p4 possible)")
     pairs, marks, offsets = tokens
     possible = Links(pairs, offsets)
     if index_base:
@@ -158,16 +159,6 @@ def _read_pharaoh(path: str, data: bytes, index_base: int) -> Gold:
         pairs -= np.int32(index_base)
     sure = np.flatnonzero(marks == ord("-"))
     return Gold(Links(pairs[sure], np.searchsorted(sure, offsets)).sorted(), possible.sorted(), "pharaoh", index_base)
-
-
-def _bad_link(path: str, data: bytes) -> DataError:
-    """Return the error of the first token that is not a link."""
-    for line, row in enumerate(data.split(b"\n"), 1):
-        for token in re.split(rb"[ \t\r]+", row):
-            if token and not _PHARAOH.fullmatch(token):
-                shown = token[:40].decode("utf-8", "replace")
-                return DataError(path, line, f"'{shown}' is not a gold link (3-4 is sure, 3?4 or 3p4 possible)")
-    return DataError(path, None, "lines that are not links")  # pragma: no cover
 
 
 def _read_naacl(path: str, data: bytes, first_sentence: int | None, sentences: int | None) -> Gold:
@@ -216,9 +207,8 @@ def _first_number(path: str, lowest: int, highest: int, first: int | None, sente
         return 1
     if lowest == 0 or sentences == highest - lowest + 1:
         return lowest
-    raise DataError(
-        path,
-        None,
+    problem = (
         f"sentence numbers run from {lowest} to {highest}: give the number of the corpus's first line"
-        f" (`first_sentence={lowest}`, or 1?)",
+        f" (`first_sentence={lowest}`, or 1?)"
     )
+    raise DataError(path, None, problem)

@@ -69,15 +69,12 @@ class Links:
         rows = list(map(tuple, self.pairs.tolist()))
         return [rows[a:b] for a, b in itertools.pairwise(self.offsets.tolist())]
 
-    def sorted(self, compiled: bool | None = None) -> "Links":
-        """Return the links sorted by ``(i, j)`` within each sentence, without repetitions."""
-        return self._sorted(False, compiled)
-
     def inverted(self) -> "Links":
         """Return the links with source and target exchanged, sorted."""
-        return self._sorted(True, None)
+        return self.sorted(transpose=True)
 
-    def _sorted(self, transpose: bool, compiled: bool | None) -> "Links":
+    def sorted(self, compiled: bool | None = None, *, transpose: bool = False) -> "Links":
+        """Return the links sorted by ``(i, j)`` within each sentence, without repetitions."""
         if compiled or (compiled is None and len(self.pairs) >= _LINKS):
             from aligntools.formats.links import kernels_pharaoh
 
@@ -103,7 +100,7 @@ def concatenate(parts: Iterable[Links]) -> Links:
 
 
 def tokenize_links(data: bytes, separators: bytes = b"-") -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Read lines of ``<number><separator><number>`` and nothing else, in NumPy; None if a line is not of this form.
+    """Read lines of ``<number><separator><number>`` alone, in NumPy; None if a line is not of this form.
 
     Returns pairs (int32 [links, 2]), the separator of each link (uint8) and the offsets of the lines (int64).
     """
@@ -213,12 +210,11 @@ def check_range(
     row, limit, name = first
     number = line + int(np.searchsorted(links.offsets, row, side="right")) - 1
     i, j = (links.pairs[row] + index_base).tolist()
-    raise DataError(
-        path,
-        number,
+    problem = (
         f"link {i}-{j} points past the {name} sentence, which has {limit} words"
-        f" (indexes count from {index_base}; another text, another base or exchanged sides?)",
+        f" (indexes count from {index_base}; another text, another base or exchanged sides?)"
     )
+    raise DataError(path, number, problem)
 
 
 def count_words(data: bytes) -> np.ndarray:

@@ -129,9 +129,8 @@ def _check(numbers: np.ndarray, path: object) -> None:
     if (numbers > 0).any() and (numbers < 0).any():
         sign = "above" if (numbers > 0).sum() * 2 < len(numbers) else "below"
         place = int(np.argmax(numbers > 0 if sign == "above" else numbers < 0))
-        raise DataError(
-            path, place + 1, f"{numbers[place]} is {sign} 0, and others are not: all are ln p, or all are p"
-        )
+        problem = f"{numbers[place]} is {sign} 0, and others are not: all are ln p, or all are p"
+        raise DataError(path, place + 1, problem)
 
 
 def _named(numbers: Sequence[bytes], names: dict[bytes, bytes], path: object, line: int) -> list[bytes]:
@@ -160,7 +159,6 @@ def _fields(block: bytes, path: object, line: int) -> tuple[Sequence[bytes], Seq
             found.append((first, second, float(value)))
         except ValueError:
             shown = row[:60].decode("utf-8", "replace")
-            raise DataError(
-                path, number, f"'{shown}' is not two words and ln p (as fast_align -p writes them) or p"
-            ) from None
+            problem = f"'{shown}' is not two words and ln p (as fast_align -p writes them) or p"
+            raise DataError(path, number, problem) from None
     return [row[0] for row in found], [row[1] for row in found], [row[2] for row in found]

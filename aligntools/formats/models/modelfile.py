@@ -124,6 +124,8 @@ KINDS = {
     "lm": "LanguageModel",
 }
 _START = "contrastive-start"  # no model by itself
+#: What is raised where parts of a model do not fit together.
+_MISFITS = LookupError, ValueError, TypeError, AttributeError, OverflowError, RecursionError, UsageProblem
 USES = {kind: f"`{name}.load()`" for kind, name in KINDS.items()} | {_START: "`start` of `train_contrastive_aligner()`"}
 WRITERS = {kind: f"`{name}.save()`" for kind, name in KINDS.items()} | {_START: "`teach()`"}
 
@@ -163,16 +165,7 @@ def fitting(path: str | os.PathLike[str], problem: str = "is damaged: its parts 
     """Turn what goes wrong while a model's parts are put together into one `ModelError`."""
     try:
         yield
-    except (
-        KeyError,
-        ValueError,
-        TypeError,
-        IndexError,
-        AttributeError,
-        OverflowError,
-        RecursionError,
-        UsageProblem,
-    ) as error:
+    except _MISFITS as error:
         found = " ".join(str(error).split())[:200]
         raise ModelError(path, None, f"{problem} ({found})") from None
 
@@ -345,11 +338,8 @@ def _opened(path: str | os.PathLike[str], kind: str | None = None) -> Iterator[t
                 raise ValueError("what it says of itself is not complete")
             yield file, about
     except Mismatch:
-        raise ModelError(
-            path,
-            None,
-            "is damaged: its checksum does not match; write it again or copy it anew (`verify=False` reads it)",
-        ) from None
+        problem = "is damaged: its checksum does not match; write it again or copy it anew (`verify=False` reads it)"
+        raise ModelError(path, None, problem) from None
     except OSError as error:
         raise ModelError(path, None, f"cannot be opened: {error.strerror or error}") from None
     except (SafetensorError, ValueError, KeyError, TypeError) as error:

@@ -34,12 +34,7 @@ _BEGUN = re.compile(
 SUFFIXES = tuple(_MAGIC)
 MARK = b"\xef\xbb\xbf"
 #: Marks of other encodings, the longer ones first.
-_WIDE = {
-    b"\xff\xfe\x00\x00": "UTF-32",
-    b"\x00\x00\xfe\xff": "UTF-32",
-    b"\xff\xfe": "UTF-16",
-    b"\xfe\xff": "UTF-16",
-}
+_WIDE = {b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 #: What ZIP archives begin with.
 ARCHIVE = b"PK\x03\x04"
 #: What files begin with that are no text, and are not unpacked here.

@@ -28,13 +28,7 @@ from aligntools.ground.errors import DataError, ResourceError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.words import line_scan
 from aligntools.words.line_scan import Scanner
-from aligntools.words.vocabulary import (
-    CompiledLexicon,
-    Growing,
-    GrowingVocabulary,
-    Lookup,
-    Vocabulary,
-)
+from aligntools.words.vocabulary import CompiledLexicon, Growing, GrowingVocabulary, Lookup, Vocabulary
 from aligntools.words.white_space import SPLITS, WhiteSpace, as_spaces, has_others
 
 _BLOCK = 1 << 22  # bytes read at a time
@@ -46,12 +40,7 @@ _log = logging.getLogger("aligntools")
 
 
 def read_bitext(
-    source: object = None,
-    target: object = None,
-    *,
-    joint: object = None,
-    lowercase: bool = True,
-    **how: Any,
+    source: object = None, target: object = None, *, joint: object = None, lowercase: bool = True, **how: Any
 ) -> Bitext:
     """Read parallel text: two line-aligned files, or one with `` ||| `` between the sides.
 

@@ -72,9 +72,8 @@ def read_trainings(folder: str | os.PathLike[str]) -> tuple[GizaTraining | None,
     files = (_TABLE.fullmatch(path.name.removesuffix(suffix_of(path.name))) for path in place.iterdir())
     names = sorted({found[1] for found in files if found})
     if not names:
-        raise DataError(
-            folder, None, "is a directory without GIZA++'s tables; expected a model file, or PREFIX.t3.final"
-        )
+        problem = "is a directory without GIZA++'s tables; expected a model file, or PREFIX.t3.final"
+        raise DataError(folder, None, problem)
     if len(names) == 1:
         both: tuple[str | None, str | None] = (None, names[0]) if names[0] == "reverse" else (names[0], None)
     elif names == ["forward", "reverse"]:
@@ -293,9 +292,8 @@ def read_snt(path: object) -> tuple[Side, Side, np.ndarray]:
         else:
             rows[number % 3 == 0].append(_numbers(path, number, line))
     if number % 3:
-        raise DataError(
-            path, number, "ends within a sentence pair; expected three lines for each: count, source, target"
-        )
+        problem = "ends within a sentence pair; expected three lines for each: count, source, target"
+        raise DataError(path, number, problem)
     source, target = (
         Side(np.concatenate([np.empty(0, np.int32), *some]), np.cumsum([0, *map(len, some)], dtype=np.int64))
         for some in rows
@@ -307,9 +305,8 @@ def _weight(path: object, number: int, line: bytes) -> float:
     found = as_number(line)
     if not 0 <= found < np.inf:
         shown = line[:40].decode("utf-8", "replace")
-        raise DataError(
-            path, number, f"'{shown}' is not how often a pair counts; expected a number, then two lines of words"
-        )
+        problem = f"'{shown}' is not how often a pair counts; expected a number, then two lines of words"
+        raise DataError(path, number, problem)
     return found
 
 

@@ -162,11 +162,7 @@ class TextReading(Settings):
 
     format: TextFormat = option("auto", "Format of the text; auto looks at its first lines.", group=_INPUT)
     separator: str | bytes | None = option(
-        None,
-        "Between word and tag.",
-        otherwise="_ or /, whichever the text has",
-        group=_INPUT,
-        metavar="TEXT",
+        None, "Between word and tag.", otherwise="_ or /, whichever the text has", group=_INPUT, metavar="TEXT"
     )
 
     @property

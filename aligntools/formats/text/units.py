@@ -208,10 +208,7 @@ def xliff_units(events: Iterator[XmlEvent], languages: Languages) -> Iterator[Un
 
 
 #: What reads the units of a file, by the name of its first tag.
-READERS: dict[str, Callable[[Iterator[XmlEvent], Languages], Iterator[Unit]]] = {
-    "tmx": tmx_units,
-    "xliff": xliff_units,
-}
+READERS: dict[str, Callable[[Iterator[XmlEvent], Languages], Iterator[Unit]]] = {"tmx": tmx_units, "xliff": xliff_units}
 
 
 _SIZE = 1 << 20

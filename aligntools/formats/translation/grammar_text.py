@@ -3,7 +3,7 @@
 import logging
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
@@ -185,22 +185,9 @@ class _RuleReader:
         out = np.zeros((rules, len(self.names)), np.float32)
         found, number, row, rule = np.zeros(4, np.int64), np.zeros(1), 0, 0
         while True:
-            names = [name.encode() for name in self.names]
-            names_at = np.concatenate([[0], np.cumsum([len(name) for name in names])]).astype(np.int64)
+            names, unnamed = (*_blob_of(self.names), len(self.names)), np.array(self._unnamed, np.int64)
             status = k.parse_features(
-                text,
-                table,
-                keep,
-                row,
-                rule,
-                bool(self.style),
-                np.frombuffer(b"".join(names) or b" ", np.uint8),
-                names_at,
-                len(names),
-                np.array(self._unnamed, np.int64),
-                out,
-                number,
-                found,
+                text, table, keep, row, rule, bool(self.style), *names, unnamed, out, number, found
             )
             if status == 0:
                 return out
@@ -278,6 +265,12 @@ def _assemble(reader: _RuleReader, parts: list[tuple[np.ndarray, ...]]) -> Gramm
     )
 
 
+def _blob_of(names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return names in UTF-8, joined, and where each begins."""
+    encoded = [name.encode() for name in names]
+    return np.frombuffer(b"".join(encoded) or b" ", np.uint8), np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+
+
 def filter_lines(path: object, text_filter: TextFilter) -> Iterator[tuple[bytes, int, int]]:
     """Yield the lines of a grammar's text that may be used on a text, unchanged, with how many and out of how many."""
     reader = None
@@ -308,15 +301,15 @@ def format_text(grammar: GrammarRules, style: str) -> Iterator[bytes]:
     if style == "moses" and set(_MOSES) <= set(names):
         first = [names.index(name) for name in _MOSES]
         order = first + [k for k in order if k not in first]
-    encoded = [name.encode() for name in names]
-    names_at = np.concatenate([[0], np.cumsum([len(name) for name in encoded])]).astype(np.int64)
-    blob = np.frombuffer(b"".join(encoded) or b" ", np.uint8)
+    blob, names_at = _blob_of(names)
     sides = (
         (grammar.source_vocabulary, grammar.source_offsets, grammar.source),
         (grammar.target_vocabulary, grammar.target_offsets, grammar.target),
     )
     widths = [np.concatenate([np.diff(vocabulary.starts) + 1, [8, 8]]) for vocabulary, _, _ in sides]
-    fixed = 128 + sum(max(30, len(name) + 24) for name in encoded) + 3 * 24
+    fixed = 128 + sum(max(30, size + 24) for size in np.diff(names_at).tolist()) + 3 * 24
+    about = grammar.features, blob, names_at, np.array(order, np.int64)
+    links = grammar.links_offsets, grammar.links
     for begin in range(0, len(grammar), _WRITE):
         end = min(begin + _WRITE, len(grammar))
         size = (end - begin) * fixed + 12 * int(grammar.links_offsets[end] - grammar.links_offsets[begin])
@@ -329,14 +322,7 @@ def format_text(grammar: GrammarRules, style: str) -> Iterator[bytes]:
             end,
             *(array for _, offsets, symbols in sides for array in (offsets, symbols)),
             *(array for vocabulary, _, _ in sides for array in (vocabulary.blob, vocabulary.starts)),
-            grammar.features,
-            blob,
-            names_at,
-            np.array(order, np.int64),
-            grammar.links_offsets,
-            grammar.links,
-            grammar.counts,
-            out,
+            *(*about, *links, grammar.counts, out),
         )
         yield out[:written].tobytes()
 

@@ -81,9 +81,8 @@ def parse_plf(
         lattice = WordLattice(_nodes(text.strip(" \t\r\n")))
         _check(lattice, scores)
     except _Fault as fault:
-        raise DataError(
-            path, line, f"{fault}; a line of PLF is, for instance, ((('a',0.9,1),),(('b',1,1),),)"
-        ) from None
+        problem = f"{fault}; a line of PLF is, for instance, ((('a',0.9,1),),(('b',1,1),),)"
+        raise DataError(path, line, problem) from None
     return lattice
 
 
