@@ -4,8 +4,6 @@ import logging
 from collections.abc import Collection, Mapping
 from typing import TypeVar
 
-import numpy as np
-
 from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import as_number
@@ -104,10 +102,5 @@ def sets_of(text: Tokens, path: object, known: Collection[bytes] = ()) -> dict[b
             problem += " it; if they are right, name them in a dictionary)"
         else:
             continue
-        raise DataError(path, line_of(text, labels.index(label)), problem)
+        raise DataError(path, text.line_of_word(labels.index(label)), problem)
     return sets
-
-
-def line_of(text: Tokens, word: int) -> int:
-    """Return the number of the line where the sentence of a word begins."""
-    return int(text.lines[np.searchsorted(text.offsets, word, "right") - 1])

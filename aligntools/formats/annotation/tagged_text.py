@@ -44,6 +44,10 @@ class Tokens:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def line_of_word(self, k: int) -> int:
+        """Return the number of the line where the sentence of a word begins."""
+        return int(self.lines[np.searchsorted(self.offsets, k, "right") - 1])
+
 
 def stream_text(path: object, lines: int = 10_000) -> Iterator[Tokens]:
     """Read the words of text of any kind, in parts; with one line in a part it is plain text, answered line by line."""
@@ -229,9 +233,9 @@ def check_tags(text: Tokens, path: str) -> None:
     if bad:
         assert text.tags is not None
         k = next(k for k, tag in enumerate(text.tags) if tag in bad)
-        line = int(text.lines[np.searchsorted(text.offsets, k, "right") - 1])
         name = shown(text.tags[k].decode("utf-8", "replace"))
-        raise DataError(path, line, f"the tag '{name}' is not UTF-8 (convert the file, for instance with iconv)")
+        problem = f"the tag '{name}' is not UTF-8 (convert the file, for instance with iconv)"
+        raise DataError(path, text.line_of_word(k), problem)
 
 
 def format_words(words: Sequence[bytes], offsets: np.ndarray) -> bytes:

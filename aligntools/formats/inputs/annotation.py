@@ -173,10 +173,9 @@ def check_tags(text: object, tokens: Tokens) -> None:
     tags = tokens.tags or []
     bare = [k for k, tag in enumerate(tags) if tag == b"_"]
     if bare:
-        sentence = int(np.searchsorted(tokens.offsets, bare[0], "right")) - 1
         problem = f"{len(bare)} of {len(tags)} words have no tag (_), the first of them in this sentence"
         advice = "every word needs one (with `partial` words may have none); leave such sentences out"
-        raise DataError(name_of(text), int(tokens.lines[sentence]), f"{problem}; {advice}")
+        raise DataError(name_of(text), tokens.line_of_word(bare[0]), f"{problem}; {advice}")
 
 
 def lookup_of(classes: ClassList | PathLike | None, words: list[bytes]) -> WordLookup | None:

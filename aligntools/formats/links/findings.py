@@ -104,9 +104,10 @@ def read_findings(path: object) -> list[Finding]:
                 if line.startswith("{"):
                     about = parse_json(line)
                     known = int(about["line"]), float(about["score"]), bool(about["flagged"])
-                    one = _held(*known, *of_fields(about))
+                    one = Finding(*known, *of_fields(about))
                 else:
                     one = _of_row(line)
+                _check(one)
             except (ValueError, KeyError, TypeError, AttributeError):
                 raise DataError(path, number, f"is no line of `check()`; {_ADVICE}") from None
             if one.line in found:
@@ -122,7 +123,7 @@ def _of_row(line: str) -> Finding:
     parts = list(_parts(told))
     words = tuple(FoundWords(name, *place, text) for name, place, text in parts if place is not None)
     differences = tuple(f"{name} {text}" for name, place, text in parts if place is None)
-    return _held(int(number), float(score), flagged == "flagged", words, differences)
+    return Finding(int(number), float(score), flagged == "flagged", words, differences)
 
 
 def _parts(told: str) -> Iterator[tuple[str, tuple[int, int] | None, str]]:
@@ -143,9 +144,6 @@ def _parts(told: str) -> Iterator[tuple[str, tuple[int, int] | None, str]]:
             yield found[1], None, text
 
 
-def _held(
-    line: int, score: float, flagged: bool, words: tuple[FoundWords, ...], differences: tuple[str, ...]
-) -> Finding:
-    if line < 1 or not 0 <= score < 1e9 or any(not 0 <= one.start < one.end for one in words):
+def _check(one: Finding) -> None:
+    if one.line < 1 or not 0 <= one.score < 1e9 or any(not 0 <= word.start < word.end for word in one.words):
         raise ValueError
-    return Finding(line, score, flagged, words, differences)

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from io import BytesIO
+from itertools import takewhile
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
@@ -304,13 +305,8 @@ class PartReader:
             here.add(local, written)
 
     def _text(self, events: Iterator[XmlEvent]) -> str:
-        parts = []
-        for event in events:
-            if event.kind == "end":
-                break
-            if event.kind == "text":
-                parts.append(escape(event.text))
-        return "".join(parts)
+        inside = takewhile(lambda event: event.kind != "end", events)
+        return "".join(escape(event.text) for event in inside if event.kind == "text")
 
     def _done(self, here: _Paragraph, number: int) -> Paragraph:
         """Return a paragraph whose runs that do not look like most of it are marks."""

@@ -57,23 +57,28 @@ def _is_pipe(path: str) -> bool:
 
 def held(path: str) -> "LiveInput | None":
     """Return a pipe of the command, once; all are opened with the first, since who feeds them may wait for any."""
+    if not _is_read(path):
+        return None
     with _opening:
-        if not _Command.pipes or path not in _Command.pipes:
-            return None
-    _open_all()
-    with _opening:
-        return _Command.pipes.pop(path)
+        return (_Command.pipes or {}).pop(path)
 
 
 def ahead(path: str, size: int) -> bytes:
     """Return so many bytes or more that a pipe of the command begins with, or all that it has; they stay in it."""
+    if not _is_read(path):
+        return b""
+    with _opening:
+        found = (_Command.pipes or {})[path]
+    return b"" if found is None else found.ahead(size)
+
+
+def _is_read(path: str) -> bool:
+    """Return whether the command reads a pipe that nothing has taken, and open all of them if so."""
     with _opening:
         if not _Command.pipes or path not in _Command.pipes:
-            return b""
+            return False
     _open_all()
-    with _opening:
-        found = _Command.pipes[path]
-    return b"" if found is None else found.ahead(size)
+    return True
 
 
 def _open_all() -> None:
