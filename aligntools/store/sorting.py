@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.ground import system
-from aligntools.ground.errors import DataError, ModelError, ResourceError
+from aligntools.ground.errors import DataError, ResourceError
 from aligntools.store import tensors
-from aligntools.store.stores import Store
+from aligntools.store.stores import Store, explained
 
 #: Bytes of an array that is read at once though parts would do.
 _WHOLE = 4096
@@ -91,14 +91,10 @@ class _Held:
 def stored_arrays(store: Store, name: str, *keys: str, held: bool = False) -> list["_Stored"]:
     """Return arrays that are kept under a name of a store; their parts (slices) are read when they are asked for."""
     path = store.path(name)
-    try:
+    with explained(path):
         places = tensors.places(path)
         file: _Held | str = _Held(path) if held else path
         return [_Stored(file, at, kind, shape) for kind, shape, at in (places[key] for key in keys)]
-    except OSError as error:
-        raise ModelError(path, None, f"cannot be read: {error.strerror or error}") from None
-    except (ValueError, KeyError) as error:
-        raise ModelError(path, None, f"is damaged ({error}); remove the folder and begin anew") from None
 
 
 def _bytes_of(array: np.ndarray) -> memoryview:

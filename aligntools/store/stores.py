@@ -67,16 +67,11 @@ class Store:
 
     @contextlib.contextmanager
     def _opened(self, name: str) -> Iterator[Any]:
-        from safetensors import SafetensorError, safe_open
+        from safetensors import safe_open
 
         path = self.path(name)
-        try:
-            with safe_open(path, framework="numpy") as file:
-                yield file
-        except OSError as error:
-            raise ModelError(path, None, f"cannot be read: {error.strerror or error}") from None
-        except (SafetensorError, ValueError, KeyError) as error:
-            raise ModelError(path, None, f"is damaged ({error}); remove the folder and begin anew") from None
+        with explained(path), safe_open(path, framework="numpy") as file:
+            yield file
 
     def about(self, name: str) -> dict[str, Any]:
         """Return the facts kept under a name."""
@@ -118,6 +113,19 @@ class Store:
         for name in names:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.path(name))
+
+
+@contextlib.contextmanager
+def explained(path: str) -> Iterator[None]:
+    """Turn what goes wrong while a file of a store is read into a `ModelError`."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except OSError as error:
+        raise ModelError(path, None, f"cannot be read: {error.strerror or error}") from None
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise ModelError(path, None, f"is damaged ({error}); remove the folder and begin anew") from None
 
 
 @contextlib.contextmanager
