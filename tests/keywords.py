@@ -17,6 +17,7 @@ from tests.places import ROOT
 from tests.sources import MODULES, dotted
 
 STUB = ROOT / "aligntools" / "ground" / "keywords.pyi"
+DEFAULTS = ROOT / "tests/data/defaults.txt"
 #: Kinds of evidence, of which tests register others.
 KINDS: tuple[SourceKind[Any], ...] = source_kinds()
 #: Functions that pass keywords on, which their `taking` does not say.
@@ -112,5 +113,14 @@ def _class(name: str, bases: list[str], own: dict[str, str]) -> str:
     return head + ("\n" + "".join(f"    {n}: {kind}\n" for n, kind in own.items()) if own else " ...\n")
 
 
+def defaults() -> str:
+    """Return a line for each class of settings: the default of each option."""
+    rows = [
+        [kind.__name__, *(f"{n}={one.default!r}" for n, one in declared(kind).items())] for kind in classes().values()
+    ]
+    return "".join(" ".join(row) + "\n" for row in sorted(rows))
+
+
 if __name__ == "__main__":
     STUB.write_text(stub(), encoding="utf-8")
+    DEFAULTS.write_text(defaults(), encoding="utf-8")

@@ -83,6 +83,11 @@ def test_every_option_says_what_it_does(kind):
         assert f"{name} : " in kind.__doc__
 
 
+def test_defaults_are_those_that_users_know():
+    """Whoever changes one on purpose runs this too, and says so in the change log."""
+    assert keywords.DEFAULTS.read_text(encoding="utf-8") == keywords.defaults(), "run python -m tests.keywords"
+
+
 def test_what_functions_take_is_documented():
     functions = [one for name in at.__all__ if hasattr(one := getattr(at, name), "takes")]
     for owner in (at.Aligner, at.Tagger, at.Parser):

@@ -48,11 +48,6 @@ def test_parts_give_the_same_and_leave_nothing(tmp_path, expected):
     assert [line.split(b"\t")[2] for line in table.splitlines()] == expected.splitlines()
 
 
-@pytest.mark.slow
-def test_workers_give_the_same(expected):
-    assert align(*TEXT, *QUICK, "--set", "part_size=100", "--workers", 2).stdout == expected
-
-
 def test_what_is_written_beside_the_links(tmp_path):
     files = {name: tmp_path / name for name in ("forward", "reverse", "scores", "log", "model")}
     own = ("--forward-output", files["forward"], "--reverse-output", files["reverse"], "--scores", files["scores"],

@@ -299,18 +299,6 @@ def test_texts_to_learn_little_from(trained, learned, tmp_path):
     assert len(done.stdout.splitlines()) == 8
 
 
-def test_case_sensitive_keeps_words_apart(tmp_path):
-    (tmp_path / "text").write_text("Haus Maus ||| House Mouse\nhaus maus ||| house mouse\n" * 10)
-    sizes = []
-    for options in ([], ["--case-sensitive"]):
-        ran(
-            "contrastive-align", "-q", "--fast", "-i", tmp_path / "text", "--sentences", "2", *options, "--save-model",
-            tmp_path / "m", "-o", tmp_path / "a",
-        )  # fmt: skip
-        sizes.append((tmp_path / "m").stat().st_size)
-    assert sizes[0] < sizes[1]
-
-
 def test_sentences_that_are_hard(trained, learned, tmp_path):
     """Blank sides, one-word pairs, five hundred words and unknown words: a line each."""
     long = " ".join(["haus"] * 250 + ["und"] * 250), " ".join(["house"] * 250 + ["and"] * 250)

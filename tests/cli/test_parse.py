@@ -211,17 +211,3 @@ def test_accents_of_their_own_are_those_of_the_model(tmp_path):
     assert columns(found.stdout, 6) == columns(bank.encode(), 6)
     assert found.stdout.decode().count("e\u0301") == bank.count("é")
     assert found.stderr.startswith(b"note: 16 words have their accents in another form than the parser's words")
-
-
-@pytest.mark.slow
-def test_workers_do_not_show(samples, tmp_path):
-    """The same parser with processes, from disk alone, and going on from a state that was kept without them."""
-    command = ("train-parser", "-q", "--treebank", samples / "en.conllu", "--iterations", 3, "--set", "bits=12")
-    ran(*command, "-o", tmp_path / "plain", "--checkpoint", tmp_path / "states")
-    (tmp_path / "temporary").mkdir()
-    for flags in (("--workers", 2), ("--tmpdir", tmp_path / "temporary"),
-                  ("--workers", 1, "--checkpoint", tmp_path / "states")):  # fmt: skip
-        done = run(*command, *flags, "-o", tmp_path / "again")
-        assert (done.returncode, done.stderr) == (0, b"")
-        assert (tmp_path / "again").read_bytes() == (tmp_path / "plain").read_bytes()
-    assert list((tmp_path / "temporary").iterdir()) == []

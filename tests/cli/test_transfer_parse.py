@@ -176,18 +176,6 @@ def test_limits_threads_and_checkpoints(transfer, folder, tmp_path):
     fails(transfer("--checkpoint", tmp_path / "states", "--l2", 3), "train.state", "other text or options")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("flags", [("--unlabeled",), ("--method", "projected", "--rounds", "1")])
-def test_workers_do_not_show(transfer, folder, tmp_path, flags):
-    common = (*flags, folder / "de") if flags[0] == "--unlabeled" else flags
-    models = []
-    for where in ((), ("--workers", 2)):
-        done = transfer("-q", *common, *where)
-        assert (done.returncode, done.stderr) == (0, b"")
-        models.append((tmp_path / "de.parser").read_bytes())
-    assert models[0] == models[1]
-
-
 def test_what_does_not_fit(transfer, folder, file, samples):
     lines = (folder / "links").read_bytes().splitlines(keepends=True)
     short = file("short", b"".join(lines[:-1]))
