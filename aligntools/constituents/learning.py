@@ -9,6 +9,7 @@ substates are drawn to their mean (section 2.3).
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -49,30 +50,29 @@ def treebank(trees: Sequence[Tree], horizontal: int, vertical: int) -> Treebank:
     own = {label: k for k, label in enumerate(tags)}
     # a tag may be called like a constituent, and is another symbol
     others = {label: len(tags) + k for k, label in enumerate(labels)}
-    binary, unary, roots = Counter[tuple[int, int, int]](), Counter[tuple[int, int]](), Counter[int]()
-    paths: dict[tuple[int, int], Counter[tuple[str, ...]]] = defaultdict(Counter)
-    numbered = []
+    counts, roots = Counter[tuple[int, ...]](), Counter[int]()  # of rules, children before the parent
+    paths: dict[tuple[int, ...], Counter[tuple[str, ...]]] = defaultdict(Counter)
+    numbered, keys = list[list[int]](), list[tuple[int, ...]]()  # the key of a word is empty
     for nodes in flat:
         symbols = [(own if left < 0 else others)[label] for label, left, *_ in nodes]
         numbered.append(symbols)
         roots[symbols[-1]] += 1
         for symbol, (_, left, right, path, _) in zip(symbols, nodes, strict=True):
-            if right >= 0:
-                binary[symbols[left], symbols[right], symbol] += 1
-            elif left >= 0:
-                unary[symbols[left], symbol] += 1
-                paths[symbols[left], symbol][path] += 1
-    binary_rules, unary_rules = sorted(binary), sorted(unary)
+            key = (*(symbols[child] for child in (left, right) if child >= 0), symbol) if left >= 0 else ()
+            keys.append(key)
+            counts[key] += 1
+            paths[key][path] += 1
+    binary, unary = (sorted(key for key in counts if len(key) == size) for size in (3, 2))
     grammar = ConstituentGrammar(
         (*tags, *labels),
         len(tags),
         np.ones(len(tags) + len(labels), np.int32),
-        np.array([(parent, *children) for *children, parent in binary_rules], np.int32).reshape(-1, 3),
-        np.array([binary[rule] for rule in binary_rules], np.float64),
-        np.array([(p, c) for c, p in unary_rules], np.int32).reshape(-1, 2),
-        np.array([unary[rule] for rule in unary_rules], np.float64),
+        np.array([(parent, *children) for *children, parent in binary], np.int32).reshape(-1, 3),
+        np.array([counts[rule] for rule in binary], np.float64),
+        np.array([(p, c) for c, p in unary], np.int32).reshape(-1, 2),
+        np.array([counts[rule] for rule in unary], np.float64),
         np.bincount(list(roots), list(roots.values()), len(tags) + len(labels)).astype(np.float64),
-        tuple(min(paths[rule].items(), key=lambda item: (-item[1], item[0]))[0] for rule in unary_rules),
+        tuple(min(paths[rule].items(), key=lambda item: (-item[1], item[0]))[0] for rule in unary),
     )
     sentences = [
         (
@@ -82,28 +82,21 @@ def treebank(trees: Sequence[Tree], horizontal: int, vertical: int) -> Treebank:
         for symbols, nodes in zip(numbered, flat, strict=True)
     ]
     occurrences, pairs = Occurrences.of(sentences)
-    binary_numbers = {rule: k for k, rule in enumerate(binary_rules)}
-    unary_numbers = {rule: k for k, rule in enumerate(unary_rules)}
-    rules = list[int]()
-    for symbols, nodes, of_words in zip(numbered, flat, pairs, strict=True):
-        leaves = iter(of_words)
-        for symbol, (_, left, right, *_) in zip(symbols, nodes, strict=True):
-            if left < 0:
-                rules.append(next(leaves))
-            elif right < 0:
-                rules.append(unary_numbers[symbols[left], symbol])
-            else:
-                rules.append(binary_numbers[symbols[left], symbols[right], symbol])
+    numbers = {rule: k for rules in (binary, unary) for k, rule in enumerate(rules)}
+    leaves = chain.from_iterable(pairs)
+    of_nodes = [numbers[key] if key else next(leaves) for key in keys]
     every = [node for nodes in flat for node in nodes]
     nodes_array = Nodes(
         np.append(0, np.cumsum([len(nodes) for nodes in flat])).astype(np.int64),
         np.array([symbol for symbols in numbered for symbol in symbols], np.int32),
         np.array([left for _, left, *_ in every], np.int32),
         np.array([right for _, _, right, *_ in every], np.int32),
-        np.array(rules, np.int32),
+        np.array(of_nodes, np.int32),
     )
-    counts = np.bincount([pair for own in pairs for pair in own], minlength=len(occurrences.pairs)).astype(np.float64)
-    return Treebank(grammar, nodes_array, occurrences, counts)
+    pair_counts = np.bincount([pair for own in pairs for pair in own], minlength=len(occurrences.pairs)).astype(
+        np.float64
+    )
+    return Treebank(grammar, nodes_array, occurrences, pair_counts)
 
 
 def _nodes(tree: Tree) -> list[tuple[str, int, int, tuple[str, ...], str | None]]:

@@ -467,10 +467,9 @@ def model_view(model: ConstituentModel, title: str, best: int) -> ModelView:
     plain = own.projected(model.frequencies, np.arange(len(own.symbols)), own.symbols, own.n_tags)
     names = [name.replace(EMPTY, "(no label)") for name in own.symbols]
     rules: dict[int, list[tuple[float, str]]] = {}
-    for row, weight in zip(plain.binary.tolist(), plain.binary_weights.tolist(), strict=True):
-        rules.setdefault(row[0], []).append((weight, f"{names[row[1]]} {names[row[2]]}"))
-    for row, weight in zip(plain.unary.tolist(), plain.unary_weights.tolist(), strict=True):
-        rules.setdefault(row[0], []).append((weight, names[row[1]]))
+    for table, weights in (plain.binary, plain.binary_weights), (plain.unary, plain.unary_weights):
+        for (parent, *below), weight in zip(table.tolist(), weights.tolist(), strict=True):
+            rules.setdefault(parent, []).append((weight, " ".join(names[k] for k in below)))
 
     def top(found: list[tuple[float, str]]) -> str:
         return ", ".join(

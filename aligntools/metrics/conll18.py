@@ -85,13 +85,14 @@ class _Text:
         self.lemma, self.upos, self.xpos = (text.column(COLUMNS[name]) for name in ("lemma", "upos", "xpos"))
         self.feats = _universal(text.column(COLUMNS["feats"]))
         self.label = [label.split(b":")[0] for label in text.column(COLUMNS["deprel"])]
-        heads = text.heads()
+        self.heads = heads = text.heads()
         begins = np.repeat(text.offsets[:-1], np.diff(text.offsets))
-        self.heads = heads
         #: The head among all words of the text; -1 of a root.
         self.above = np.where(heads > 0, begins + heads - 1, -1)
-        self.content = np.fromiter((label in CONTENT for label in self.label), bool, len(self.label))
-        function = np.fromiter((label in FUNCTIONAL for label in self.label), bool, len(self.label))
+        self.content, function = (
+            np.fromiter((label in kind for label in self.label), bool, len(self.label))
+            for kind in (CONTENT, FUNCTIONAL)
+        )
         self.function = function & (heads > 0)
 
 
@@ -114,14 +115,10 @@ def conll18(gold: Conll, other: Conll, alignment: WordMatches | None = None) -> 
         counts = {"Tokens": alignment.tokens, "Sentences": alignment.sentences}
         first = {name: Measure(*found, found[-1]) for name, found in counts.items()}
         first["Words"] = Measure(len(a.heads), len(b.heads), len(ours), len(ours))
-    upos, feats, label = (
-        _are(x, y, ours, theirs) for x, y in ((a.upos, b.upos), (a.feats, b.feats), (a.label, b.label))
+    upos, xpos, feats, label, lemma = (
+        _are(getattr(a, name), getattr(b, name), ours, theirs) for name in ("upos", "xpos", "feats", "label", "lemma")
     )
-    xpos, no_lemma = (
-        _are(a.xpos, b.xpos, ours, theirs),
-        np.fromiter((one == b"_" for one in a.lemma), bool, len(a.lemma)),
-    )
-    lemma = _are(a.lemma, b.lemma, ours, theirs) | no_lemma[ours]
+    lemma |= np.fromiter((one == b"_" for one in a.lemma), bool, len(a.lemma))[ours]
     as_gold = np.full(len(b.heads) + 1, -2)  # each word of the other text among those of the gold; -1 of no word
     as_gold[theirs], as_gold[-1] = ours, -1
     head = (as_gold[b.above[theirs]] == a.above[ours]) & (b.heads[theirs] >= 0)
@@ -150,8 +147,8 @@ def conll18(gold: Conll, other: Conll, alignment: WordMatches | None = None) -> 
     found = {}
     for name, right in rights.items():
         if name in _OF_CONTENT:
-            counted = int(a.content.sum()), int(b.content.sum()), int((right & content).sum()), int(content.sum())
+            sums = map(np.sum, (a.content, b.content, right & content, content))
+            found[name] = Measure(*map(int, sums))
         else:
-            counted = len(a.heads), len(b.heads), int(right.sum()), len(ours)
-        found[name] = Measure(*counted)
+            found[name] = Measure(len(a.heads), len(b.heads), int(right.sum()), len(ours))
     return first | found

@@ -20,43 +20,43 @@ MOST_ROWS = 1 << 23
 _Found: TypeAlias = list[np.ndarray]
 
 
-def best(hypergraph: Hypergraph, scores: np.ndarray, features: int, pool: Pool | None = None) -> CandidateLists:
+def best(h: Hypergraph, scores: np.ndarray, features: int, pool: Pool | None = None) -> CandidateLists:
     """Find the best derivation of each sentence.
 
     scores (float64 [edges]).
     """
-    return _derivations(hypergraph, scores, features, lambda work, s: work.best(s), pool)
+    return _derivations(h, scores, features, lambda work, s: work.best(s), pool)
 
 
 def k_best(
-    hypergraph: Hypergraph, scores: np.ndarray, features: int, k: int, distinct: bool = True, pool: Pool | None = None
+    h: Hypergraph, scores: np.ndarray, features: int, k: int, distinct: bool = True, pool: Pool | None = None
 ) -> CandidateLists:
     """Find the k best derivations of each sentence, best first (Huang & Chiang 2005, algorithm 3).
 
     scores (float64 [edges]).
     distinct: Of derivations with the same words only the best.
     """
-    return _derivations(hypergraph, scores, features, lambda work, s: work.k_best(s, k, distinct), pool)
+    return _derivations(h, scores, features, lambda work, s: work.k_best(s, k, distinct), pool)
 
 
 def samples(
-    hypergraph: Hypergraph, scores: np.ndarray, features: int, count: int, seed: int, pool: Pool | None = None
+    h: Hypergraph, scores: np.ndarray, features: int, count: int, seed: int, pool: Pool | None = None
 ) -> CandidateLists:
     """Draw derivations, each independently in proportion to the exponential of its score.
 
     scores (float64 [edges]): Log-potentials.
     seed: A sentence's samples depend on it and on the sentence's place alone.
     """
-    _, conditional = inside(hypergraph, scores, pool)
-    return _derivations(hypergraph, scores, features, lambda work, s: work.samples(s, conditional, count, seed), pool)
+    _, conditional = inside(h, scores, pool)
+    return _derivations(h, scores, features, lambda work, s: work.samples(s, conditional, count, seed), pool)
 
 
-def best_edges(hypergraph: Hypergraph, scores: np.ndarray, k: int, pool: Pool | None = None) -> list[list[np.ndarray]]:
+def best_edges(h: Hypergraph, scores: np.ndarray, k: int, pool: Pool | None = None) -> list[list[np.ndarray]]:
     """Return the k best derivations of each sentence that differ in their words, as edges, in pre-order.
 
     scores (float64 [edges]).
     """
-    parts = _searched(hypergraph, scores, 0, lambda work, s: work.k_best(s, k, True), pool)
+    parts = _searched(h, scores, 0, lambda work, s: work.k_best(s, k, True), pool)
     return [edges for _, found in parts for edges in found]
 
 
@@ -92,8 +92,8 @@ def _derivations(
 class _Search:
     """Derivations of the sentences of one block, with the arrays that the work needs."""
 
-    def __init__(self, hypergraph: Hypergraph, scores: np.ndarray, choice: np.ndarray, features: int) -> None:
-        self.h, self.scores, self.choice, self.features = hypergraph, scores, choice, features
+    def __init__(self, h: Hypergraph, scores: np.ndarray, choice: np.ndarray, features: int) -> None:
+        self.h, self.scores, self.choice, self.features = h, scores, choice, features
         self.room = 0
 
     def _walk(self, s: int, kernel: Callable[[np.ndarray], int]) -> list[np.ndarray]:

@@ -135,11 +135,9 @@ def blank() -> Hypergraph:
     return Hypergraph(**_empty() | {"node_offsets": np.zeros(2, np.int64), "roots": np.array([-1], np.int64)})
 
 
-def edge_scores(
-    hypergraph: Hypergraph, weights: npt.ArrayLike, gamma: float = 1.0, pool: Pool | None = None
-) -> np.ndarray:
+def edge_scores(h: Hypergraph, weights: npt.ArrayLike, gamma: float = 1.0, pool: Pool | None = None) -> np.ndarray:
     """Return ``gamma * weights . features`` of each edge [edges, float64]."""
-    h, out = hypergraph, np.empty(hypergraph.edges)
+    out = np.empty(h.edges)
     weights, fixed = np.ascontiguousarray(weights, np.float64), np.zeros(0)
 
     def work(block: tuple[int, int]) -> None:

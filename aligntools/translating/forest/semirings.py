@@ -25,36 +25,34 @@ def _spans(h: Hypergraph) -> list[tuple[int, int, int, int]]:
     return spans
 
 
-def inside(hypergraph: Hypergraph, scores: np.ndarray, pool: Pool | None = None) -> tuple[np.ndarray, np.ndarray]:
+def inside(h: Hypergraph, scores: np.ndarray, pool: Pool | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Sum over all derivations.
 
     scores (float64 [edges]): Log-potentials.
     Returns beta (float64 [nodes]): Log of the sum below each node, -inf where there is no derivation.
     Returns conditional (float64 [edges]): Probability of the edge, given its head.
     """
-    h = hypergraph
     beta, conditional = np.empty(h.nodes), np.empty(h.edges)
     over(pool, lambda span: kernels.inside(h.edge_offsets, h.tails, scores, *span[:2], beta, conditional), _spans(h))
     return beta, conditional
 
 
-def log_partition(hypergraph: Hypergraph, beta: np.ndarray) -> np.ndarray:
+def log_partition(h: Hypergraph, beta: np.ndarray) -> np.ndarray:
     """Return the log of each sentence's sum [sentences], -inf where there is no derivation."""
-    roots = hypergraph.roots
+    roots = h.roots
     out = np.full(len(roots), -np.inf)
     out[roots >= 0] = beta[roots[roots >= 0]]
     return out
 
 
 def posteriors(
-    hypergraph: Hypergraph,
+    h: Hypergraph,
     beta: np.ndarray,
     conditional: np.ndarray,
     shares: npt.ArrayLike | None = None,
     pool: Pool | None = None,
 ) -> np.ndarray:
     """Return the probability of each edge [edges], times its sentence's share."""
-    h = hypergraph
     posterior, mass = np.empty(h.edges), np.zeros(h.nodes)
     rooted = log_partition(h, beta) > -np.inf
     mass[h.roots[rooted]] = 1.0 if shares is None else np.asarray(shares, np.float64)[rooted]
@@ -63,11 +61,7 @@ def posteriors(
 
 
 def expectations(
-    hypergraph: Hypergraph,
-    conditional: np.ndarray,
-    posterior: np.ndarray,
-    rewards: np.ndarray,
-    pool: Pool | None = None,
+    h: Hypergraph, conditional: np.ndarray, posterior: np.ndarray, rewards: np.ndarray, pool: Pool | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Expect a sum of rewards and differentiate it.
 
@@ -75,7 +69,6 @@ def expectations(
     Returns slopes (float64 [edges]): Derivative of the sum of the values, each times the weight of its sentence in
         ``posterior``, by the scores.
     """
-    h = hypergraph
     values, excess, slopes = np.empty(h.nodes), np.empty(h.nodes), np.empty(h.edges)
     over(
         pool,
@@ -89,21 +82,19 @@ def expectations(
     return out, slopes
 
 
-def surprisals(
-    hypergraph: Hypergraph, conditional: np.ndarray, weight: float = 1.0, pool: Pool | None = None
-) -> np.ndarray:
+def surprisals(h: Hypergraph, conditional: np.ndarray, weight: float = 1.0, pool: Pool | None = None) -> np.ndarray:
     """Return ``weight`` times minus the log of the conditionals; its expectation is the derivations' entropy."""
-    rewards = np.zeros(hypergraph.edges)
-    over(pool, lambda s: kernels.surprisals(conditional, *s[2:], float(weight), rewards), _spans(hypergraph))
+    rewards = np.zeros(h.edges)
+    over(pool, lambda s: kernels.surprisals(conditional, *s[2:], float(weight), rewards), _spans(h))
     return rewards
 
 
-def feature_sums(hypergraph: Hypergraph, factors: np.ndarray, features: int, pool: Pool | None = None) -> np.ndarray:
+def feature_sums(h: Hypergraph, factors: np.ndarray, features: int, pool: Pool | None = None) -> np.ndarray:
     """Return the features of all edges, each times its factor, summed [features].
 
     With posteriors as factors these are feature expectations; with slopes, a gradient.
     """
-    h, spans = hypergraph, _spans(hypergraph)
+    spans = _spans(h)
     out = np.zeros((len(spans), features))
     over(
         pool,
@@ -115,18 +106,16 @@ def feature_sums(hypergraph: Hypergraph, factors: np.ndarray, features: int, poo
     return np.asarray(np.add.reduce(out, axis=0))
 
 
-def row_sums(hypergraph: Hypergraph, rows: np.ndarray, factors: np.ndarray, pool: Pool | None = None) -> np.ndarray:
+def row_sums(h: Hypergraph, rows: np.ndarray, factors: np.ndarray, pool: Pool | None = None) -> np.ndarray:
     """Return the sum of ``rows`` [edges, columns], each times its factor."""
-    spans = _spans(hypergraph)
+    spans = _spans(h)
     out = np.zeros((len(spans), rows.shape[1]))
     over(pool, lambda k: kernels.add_rows(rows, factors, *spans[k][2:], out[k]), range(len(spans)))
     return np.asarray(np.add.reduce(out, axis=0))
 
 
-def row_products(
-    hypergraph: Hypergraph, rows: np.ndarray, coefficients: npt.ArrayLike, pool: Pool | None = None
-) -> np.ndarray:
+def row_products(h: Hypergraph, rows: np.ndarray, coefficients: npt.ArrayLike, pool: Pool | None = None) -> np.ndarray:
     """Return ``rows @ coefficients`` [edges, float64], the same on any number of threads."""
-    out, coefficients = np.empty(hypergraph.edges), np.asarray(coefficients, np.float64)
-    over(pool, lambda s: kernels.combine_rows(rows, coefficients, *s[2:], out), _spans(hypergraph))
+    out, coefficients = np.empty(h.edges), np.asarray(coefficients, np.float64)
+    over(pool, lambda s: kernels.combine_rows(rows, coefficients, *s[2:], out), _spans(h))
     return out

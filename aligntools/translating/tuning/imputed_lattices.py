@@ -71,7 +71,7 @@ class SentenceTooLongError(MemoryError):
 
 
 def automata(
-    forest: Hypergraph,
+    h: Hypergraph,
     weights: np.ndarray,
     order: int = 3,
     prune: float = 0.02,
@@ -80,13 +80,12 @@ def automata(
 ) -> list[Automaton]:
     """Approximate the strings of each sentence by an automaton.
 
-    forest: Whose nodes know their first and last 4 words (`DecoderSettings.full_states`).
+    h: Whose nodes know their first and last 4 words (`DecoderSettings.full_states`).
     order: Of the n-grams, 2 to 5.
     prune: Least posterior of an arc.
     Returns without arcs for a sentence without words. Raises SentenceTooLongError: Its memory goes by the square of a
     sentence's length.
     """
-    h = forest
     _, conditional = semirings.inside(h, edge_scores(h, np.asarray(weights, np.float64), gamma, pool=pool), pool)
 
     def of_sentence(s: int) -> Automaton:
@@ -101,12 +100,12 @@ def automata(
     return [one for part in over(pool, work, h.blocks()) for one in part]
 
 
-def expected(forest: Hypergraph, conditional: np.ndarray, s: int, order: int, floor: float = 0.0) -> Counts:
+def expected(h: Hypergraph, conditional: np.ndarray, s: int, order: int, floor: float = 0.0) -> Counts:
     """Expect the n-grams of a sentence by place.
 
     Returns for each state, a place and the words before it, how often each word comes next; 0 is the end.
     """
-    h, root = forest, int(forest.roots[s])
+    root = int(h.roots[s])
     if root < 0:
         return {}
     begin, most = int(h.node_offsets[s]), np.empty(root + 1 - int(h.node_offsets[s]), np.int64)

@@ -68,7 +68,7 @@ class References:
 
 
 def edge_statistics(
-    hypergraph: Hypergraph,
+    h: Hypergraph,
     references: References,
     groups: np.ndarray | None = None,
     clip: bool = False,
@@ -81,7 +81,6 @@ def edge_statistics(
         (`CandidateLists.hypergraph`) these are BLEU's own counts.
     Returns float32 [edges, 8]: matches of 1 to 4 words, n-grams of 1 to 4 words (the first of these is the length).
     """
-    h = hypergraph
     groups = np.arange(len(h)) if groups is None else np.asarray(groups, np.int64)
     out = np.zeros((h.edges, 8), np.float32)
     size = int(np.diff(h.word_offsets).max(initial=0)) + 16

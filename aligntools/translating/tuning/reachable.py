@@ -15,9 +15,7 @@ from aligntools.translating.forest.hypergraph import Hypergraph, blank, join, un
 # Derivations of a hypergraph that yield given words, as a hypergraph of their own
 
 
-def intersection(
-    hypergraph: Hypergraph, words: np.ndarray, offsets: np.ndarray, pool: Pool | None = None
-) -> Hypergraph:
+def intersection(h: Hypergraph, words: np.ndarray, offsets: np.ndarray, pool: Pool | None = None) -> Hypergraph:
     """Return the derivations of each sentence that yield its words.
 
     A node is a node of the hypergraph with a stretch of the words, so that every derivation is there once. What its
@@ -28,9 +26,9 @@ def intersection(
     words = np.ascontiguousarray(words, np.int32)
 
     def work(block: tuple[int, int]) -> Hypergraph:
-        return join(_sentence(hypergraph, s, words[offsets[s] : offsets[s + 1]]) for s in range(*block))
+        return join(_sentence(h, s, words[offsets[s] : offsets[s + 1]]) for s in range(*block))
 
-    return join(over(pool, work, hypergraph.blocks()))
+    return join(over(pool, work, h.blocks()))
 
 
 def _sentence(h: Hypergraph, s: int, given: np.ndarray) -> Hypergraph:
