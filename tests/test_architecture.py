@@ -485,7 +485,7 @@ AT_WHITE_SPACE = {
         viewing words/line_scan
         formats/annotation/conll.py formats/annotation/conll_layouts formats/models/modelfile
         formats/text/exchange formats/text/units""",
-    "numbers and links, as bytes": """aligning/parts/plans translating/grammars
+    "numbers and links, as bytes": """aligning/parts/plans
         cli/standins/force_align formats/links/given_links
         formats/links/giza.py formats/links/goldlinks formats/models/word_vectors
         formats/text/giza_trainings formats/translation/grammar_text""",

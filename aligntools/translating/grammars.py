@@ -4,12 +4,16 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, Unpack
 
 import numpy as np
 
-from aligntools.formats.inputs.sentences import Lines, PathLike, Text, lines_of, numbered, read_lines, side_of
-from aligntools.formats.text.text_settings import Loading, PairReading, Split, Splitting
+from aligntools.formats.annotation.tagged_text import Tokens
+from aligntools.formats.inputs.sentences import Lines, PathLike, Text, lines_of, side_of
+from aligntools.formats.text.bitext import name_of
+from aligntools.formats.text.text_settings import Loading, PairReading, Splitting
 from aligntools.ground import memory
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
@@ -34,8 +38,6 @@ if TYPE_CHECKING:
 #: an `Alignment`.
 AlignmentsInput: TypeAlias = Union[PathLike, "Links", Iterable[Any]]
 
-_ANY_LENGTH = 2**31 - 1
-
 
 def _extraction(
     function: str,
@@ -54,10 +56,15 @@ def _extraction(
     if alignments is None:
         raise UsageProblem("a grammar needs alignments: one for each sentence pair")
     from aligntools.formats.links import pharaoh
+    from aligntools.formats.text.corpus import Bitext
+    from aligntools.links.alignments import as_written
     from aligntools.translating.grammar.extraction import Extraction
 
-    split = reading.split
-    bitext = _bitext(_split_as(texts[0], split), _split_as(texts[1], split), reading)
+    source, target = texts
+    if target is None and not isinstance(source, Bitext | str | os.PathLike):
+        raise UsageProblem("a grammar needs two texts: source and target, one file of both, or a Bitext")
+    how = reading.split, reading.input_format, reading.languages
+    bitext = source if isinstance(source, Bitext) else as_written(_sentences(source), _sentences(target), *how)
     links, name = _links(alignments, index_base)
     if len(links) != len(bitext):
         found = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs; they must have the same number"
@@ -68,7 +75,7 @@ def _extraction(
         bitext,
         links,
         settings,
-        text=None if text is None else side_of(_split_as(text, split)),
+        text=None if text is None else side_of(text, reading.split),
         threads=threads_in(run.threads),
         max_memory=memory.for_tables(run.memory, TABLES),
         folder=None if run.tmpdir is None else os.fspath(run.tmpdir),
@@ -76,73 +83,27 @@ def _extraction(
     return extraction, run
 
 
-def _bitext(source: "Text | Bitext", target: Text | None, reading: PairReading) -> "Bitext":
-    """Return both texts as a bitext, in the case that they have."""
-    from aligntools.formats.text.bitext import read_bitext
-    from aligntools.formats.text.corpus import Bitext, Skipped
-
-    if isinstance(source, Bitext):
-        return source
-    paths = [os.fspath(one) if isinstance(one, str | os.PathLike) else None for one in (source, target)]
-    how: dict[str, Any] = {"lowercase": False, "max_length": _ANY_LENGTH, "input_format": reading.input_format}
-    how["languages"] = reading.languages
-    if target is None:
-        if paths[0] is None:
-            raise UsageProblem("a grammar needs two texts: source and target, one file of both, or a Bitext")
-        return read_bitext(joint=paths[0], **how)
-    if None not in paths:
-        return read_bitext(*paths, **how)
-    sides = read_lines(source), read_lines(target)
-    if len(sides[0]) != len(sides[1]):
-        found = f"{len(sides[1])} sentences, but the source text has {len(sides[0])}; they must have the same number"
-        raise DataError(sides[1].name, None, found)
-    lengths = [np.diff(side.offsets) for side in sides]
-    blank = (lengths[0] == 0) | (lengths[1] == 0)
-    (first, words), (second, others) = (numbered([_without(side, blank)]) for side in sides)
-    skipped = Skipped()
-    skipped.counts["blank"] = int(blank.sum())
-    if blank.any():
-        skipped.first["blank"] = int(np.argmax(blank)) + 1
-    return Bitext(first, second, words, others, skipped)
-
-
-def _split_as(text: Any, split: Split | None) -> Any:
-    """Return a text, a `Bitext` or None with the text's lines split so."""
-    from aligntools.words.white_space import split_as
-
-    text = split_as(text, split)
-    as_it_is = split in (None, "spaces") or text is None or isinstance(text, str | os.PathLike)
-    return text if as_it_is or hasattr(text, "source_vocabulary") else read_lines(text, split)
-
-
-def _without(side: Lines, blank: np.ndarray) -> Lines:
-    if not blank.any():
-        return side
-    ends = side.offsets.tolist()
-    rows = [[] if gone else side.words[a:b] for a, b, gone in zip(ends, ends[1:], blank.tolist(), strict=False)]
-    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-    return Lines([word for row in rows for word in row], offsets, side.name)
+def _sentences(text: Any) -> Any:
+    """Return what a reader returned as sentences; anything else is returned as it is."""
+    if not isinstance(text, Lines | Tokens):
+        return text
+    words = [word.decode("utf-8", "surrogateescape") for word in text.words]
+    return [words[begin:end] for begin, end in pairwise(text.offsets.tolist())]
 
 
 def _links(alignments: AlignmentsInput, index_base: int) -> "tuple[Links, str]":
     """Return links, and what messages call them."""
-    from aligntools.formats.links.pharaoh import Links, parse_pharaoh, read_pharaoh
+    from aligntools.links.alignments import links_of
 
-    if isinstance(alignments, Links):
-        return alignments, "<alignments>"
+    name = name_of(alignments, "<alignments>")
     if isinstance(alignments, str | os.PathLike):
-        return read_pharaoh(os.fspath(alignments), index_base=index_base), os.fspath(alignments)
-    rows: list[str] = []
-    for given in alignments:
-        if isinstance(given, str):
-            rows.append(given.strip())
-            continue
-        links: Any = getattr(given, "links", given)
-        pairs: Sequence[tuple[int, int]] = sorted({(int(i), int(j)) for i, j in links})
-        base = 0 if hasattr(given, "links") else index_base
-        rows.append(" ".join(f"{i - base + index_base}-{j - base + index_base}" for i, j in pairs))
-    data = "".join(row + "\n" for row in rows).encode()
-    return parse_pharaoh(data, path="<alignments>", index_base=index_base), "<alignments>"
+        return links_of(Path(alignments), index_base=index_base), name
+    if index_base and not hasattr(alignments, "pairs"):  # positions count as text does, links of an object from 0
+        alignments = [
+            one if isinstance(one, str) or hasattr(one, "links") else " ".join(f"{i}-{j}" for i, j in one)
+            for one in alignments
+        ]
+    return links_of(alignments, name=name, index_base=index_base), name
 
 
 def _whole_of(extraction: "Extraction", run: Run) -> "GrammarRules":
