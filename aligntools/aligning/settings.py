@@ -53,7 +53,7 @@ class AlignerSettings(Settings):
     fast: bool = option(False, "Stop at the HMM, one view of the text: quickest.", group=_COMMON, excludes=("best",))
     best: bool = option(
         False,
-        "Most accurate, 2 to 5 times slower: links are chosen by a network trained on gold links of other languages, as"
+        "Most accurate, 2 to 7 times slower: links are chosen by a network trained on gold links of other languages, as"
         " in contrastive-align. Text of up to 100,000 pairs is trained on twice, the second time with the links found"
         " as priors.",
         group=_COMMON,
