@@ -9,6 +9,12 @@ import numpy as np
 _T = TypeVar("_T")
 
 
+def joined_offsets(offsets: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the offsets of texts one after the other, from those of each, int64."""
+    lengths = np.concatenate([np.zeros(0, np.int64), *map(np.diff, offsets)])
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
 class NoSentences(ValueError):
     """There is nothing to train on."""
 
@@ -31,8 +37,7 @@ class TaggedText:
     def joined(cls, texts: "Sequence[TaggedText]") -> "TaggedText":
         """Return texts one after the other as one."""
         words, tags = ([x for text in texts for x in getattr(text, name)] for name in ("words", "tags"))
-        lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(text.offsets) for text in texts)])
-        return cls(words, tags, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+        return cls(words, tags, joined_offsets([text.offsets for text in texts]))
 
     def chosen(self, keep: np.ndarray) -> "TaggedText":
         """Return the sentences that are kept [shape=(sentences,), dtype=bool]."""

@@ -58,7 +58,8 @@ class Splitter:
             if any(split_words(x) != [x] for x in (text, tag, *parts)):
                 continue
             forms.setdefault(f"{text} {tag}", Counter())[" ".join(parts)] += 1
-            same = _common(text, parts[0])
+            both = zip(text, parts[0], strict=False)
+            same = next((k for k, (a, b) in enumerate(both) if a != b), min(len(text), len(parts[0])))
             for cut in range(max(1, same - _BEFORE), min(same, len(text) - 1) + 1):
                 rest = " ".join([parts[0][cut:], *parts[1:]])
                 endings.setdefault(f"{text[cut:]} {tag}", Counter())[rest] += 1
@@ -104,14 +105,6 @@ class Splitter:
                 if key.count(" ") != 1 or len(parts) < 2 or not all(whole) or set(words) & set("\t\r\n"):
                     raise ValueError("splits")
         return cls(kept["forms"], kept["endings"])
-
-
-def _common(a: str, b: str) -> int:
-    """Return how many letters two words begin with alike."""
-    same = 0
-    while same < min(len(a), len(b)) and a[same] == b[same]:
-        same += 1
-    return same
 
 
 def _likeliest(found: dict[str, Any]) -> dict[str, str]:

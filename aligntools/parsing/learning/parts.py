@@ -74,34 +74,20 @@ def weights_of(store: Store, name: str) -> np.ndarray:
     return found
 
 
-def _count_features(
-    store: Store, trial: FeatureSpace, names: Sequence[str], job: tuple[int, list[int]], pool: Pool
-) -> None:
-    """Write how many weights of a trial space each of some templates uses."""
-    number, templates = job
-    filled = [np.zeros(1 << trial.bits[t]) for t in templates]
-    _through(store, trial, names, templates, filled, pool)
-    write_object(store, f"features.{number}", [np.count_nonzero(own) for own in filled])
-
-
-def _find_used(store: Store, space: FeatureSpace, names: list[str], job: tuple[int, list[int]], pool: Pool) -> None:
-    """Write which weights of some templates any edge has."""
-    number, templates = job
-    counts = [np.zeros(1 << space.bits[t]) for t in templates]
-    _through(store, space, names, templates, counts, pool)
-    write_object(store, f"used.{number}", [own > 0 for own in counts])
-
-
-def _through(
+def _sum_up(
     store: Store,
     space: FeatureSpace,
     names: Sequence[str],
-    templates: list[int],
-    totals: list[np.ndarray],
+    turn: int | None,
+    job: tuple[int, list[int]],
     pool: Pool,
-    turn: int | None = None,
 ) -> None:
-    """Add the derivatives of all parts' edges, or 1 for each, to the weights of some templates."""
+    """Write the sums of all parts' derivatives in an evaluation, by the weights of some templates.
+
+    turn: None: write which of these weights any edge has.
+    """
+    number, templates = job
+    totals = [np.zeros(1 << space.bits[t]) for t in templates]
     for name in names:
         loss = read_object(store, name, shared=True)
         sentences = loss if isinstance(loss, EncodedSentences) else loss.sentences
@@ -114,6 +100,8 @@ def _through(
             space.add_template(templates[k], sentences, values, totals[k])
 
         pool.map(add, range(len(templates)))
+    kind, found = ("used", [own > 0 for own in totals]) if turn is None else (f"gradient.{turn}", totals)
+    write_object(store, f"{kind}.{number}", found)
 
 
 def _differentiate(store: Store, space: FeatureSpace, turn: int, name: str, pool: Pool) -> None:
@@ -123,16 +111,6 @@ def _differentiate(store: Store, space: FeatureSpace, turn: int, name: str, pool
     values, slopes = loss.value(scores, pool)
     write_object(store, f"values.{turn}.{name}", values)
     write_object(store, f"slopes.{turn}.{name}", slopes)
-
-
-def _add_up(
-    store: Store, space: FeatureSpace, names: list[str], turn: int, job: tuple[int, list[int]], pool: Pool
-) -> None:
-    """Write the gradient of some templates."""
-    number, templates = job
-    gradient = [np.zeros(1 << space.bits[t]) for t in templates]
-    _through(store, space, names, templates, gradient, pool, turn)
-    write_object(store, f"gradient.{turn}.{number}", gradient)
 
 
 class InParts:
@@ -162,18 +140,27 @@ class InParts:
         number = next(self.numbers)
         return tuple(f"{kind}.{number}.{part}" for part in range(count))
 
+    def keep(self, kind: str, edges: np.ndarray, part: Callable[[int, int], Any]) -> tuple[str, ...]:
+        """Write parts of sentences to files; return the names.
+
+        edges (int64 [sentences + 1]): Offsets of the sentences' edges.
+        part: Returns some sentences, by the first of them and the one behind the last.
+        """
+        cuts = cuts_of(edges)
+        names = self.new_names(kind, len(cuts))
+        for name, cut in zip(names, cuts, strict=True):
+            write_object(self.store, name, part(*cut))
+        return names
+
     def fitted(self, templates: Sequence[str], sentences: EncodedSentences, bits: int) -> FeatureSpace:
         """Do what `FeatureSpace.fitted` does."""
-        cuts = cuts_of(sentences.edges)
-        names = self.new_names("sentences", len(cuts))
-        for name, cut in zip(names, cuts, strict=True):
-            write_object(self.store, name, sentences.part(*cut))
+        names = self.keep("sentences", sentences.edges, sentences.part)
         trial = FeatureSpace.trial(templates, bits)
-        jobs = self.by_template("features", functools.partial(_count_features, self.store, trial, names), trial)
+        jobs = self.by_template("features", functools.partial(_sum_up, self.store, trial, names, None), trial)
         filled = np.zeros(len(trial.templates), np.int64)
         for number, group in jobs:
-            filled[group] = read_object(self.store, f"features.{number}")
-            self.store.remove(f"features.{number}")
+            filled[group] = [np.count_nonzero(own) for own in read_object(self.store, f"used.{number}")]
+            self.store.remove(f"used.{number}")
         self.store.remove(*names)
         return trial.cut(filled.tolist())
 
@@ -182,11 +169,7 @@ class InParts:
         if isinstance(loss, KeptLoss):
             return loss
         edges = loss.sentences.edges
-        cuts = cuts_of(edges)
-        names = self.new_names("loss", len(cuts))
-        for name, cut in zip(names, cuts, strict=True):
-            write_object(self.store, name, loss.part(*cut))
-        return KeptLoss(names, edges)
+        return KeptLoss(self.keep("loss", edges, loss.part), edges)
 
     def objective(self, space: FeatureSpace, losses: Sequence[Any], l2: float) -> training.ParserObjective:
         """Return losses, L2 and the features as a function of the weights."""
@@ -216,9 +199,8 @@ class PartedObjective(training.ParserObjective):
     def active(self) -> np.ndarray:
         """Return the weights that the sentences' features have, ascending; the others are best at 0."""
         store, used = self._place.store, np.zeros(self.space.size, bool)
-        jobs = self._place.by_template(
-            "weights in use", functools.partial(_find_used, store, self.space, self._names), self.space
-        )
+        find = functools.partial(_sum_up, store, self.space, self._names, None)
+        jobs = self._place.by_template("weights in use", find, self.space)
         self._collect("used", jobs, used)
         return np.flatnonzero(used)
 
@@ -242,7 +224,7 @@ class PartedObjective(training.ParserObjective):
             for begin, end in training.runs_of_edges(loss.edges, training.CHUNK):
                 total += float(np.add.reduce(together[begin:end]))
         gradient = np.empty(self.space.size)
-        add_up = functools.partial(_add_up, store, self.space, self._names, turn)
+        add_up = functools.partial(_sum_up, store, self.space, self._names, turn)
         jobs = self._place.by_template("gradient", add_up, self.space)
         self._collect(f"gradient.{turn}", jobs, gradient)
         left = (f"{kind}.{turn}.{name}" for kind in ("values", "slopes") for name in self._names)

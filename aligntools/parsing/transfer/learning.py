@@ -17,11 +17,11 @@ from aligntools.parsing.feature_space import TAGS, EncodedSentences, FeatureSpac
 from aligntools.parsing.labels import Edges, Labeler, Shares
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint
-from aligntools.parsing.learning.parts import InParts, KeptArray, KeptLoss, cuts_of, weights_of
+from aligntools.parsing.learning.parts import InParts, KeptArray, KeptLoss, weights_of
 from aligntools.parsing.learning.training import ExpectedLoss, runs_of_edges
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import TransferSettings, TreeConstraints
-from aligntools.parsing.text import TaggedText
+from aligntools.parsing.text import TaggedText, joined_offsets
 from aligntools.parsing.transfer import projection
 from aligntools.store.stores import Kept, Store, read_object, write_object
 from aligntools.words.vocabulary import Vocabulary
@@ -73,14 +73,12 @@ def keep_pairs(
     place: InParts, pairs: TransferPairs, heads: np.ndarray | None = None, of: EncodedSentences | None = None
 ) -> tuple[str, ...]:
     """Write pairs to files, and trees ``of`` one of their sides; return the names."""
-    cuts = cuts_of(pairs.own.edges)
-    names = place.new_names("pairs", len(cuts))
-    side = of or pairs.source
-    words = side.offsets - side.offsets[0]
-    for name, (begin, end) in zip(names, cuts, strict=True):
-        theirs = None if heads is None else heads[words[begin] : words[end]]
-        write_object(place.store, name, (pairs.part(begin, end), theirs))
-    return names
+    words = (of or pairs.source).offsets - (of or pairs.source).offsets[0]
+
+    def part(begin: int, end: int) -> tuple[TransferPairs, np.ndarray | None]:
+        return pairs.part(begin, end), None if heads is None else heads[words[begin] : words[end]]
+
+    return place.keep("pairs", pairs.own.edges, part)
 
 
 def _expect(parser: Kept, constraints: TreeConstraints, transferred: str, names: tuple[str, str], pool: Pool) -> None:
@@ -480,12 +478,10 @@ def _names(labeler: Labeler) -> list[bytes]:
 def _joined(found: list[tuple[Edges, Shares]]) -> tuple[Edges, Shares]:
     """Return edges and shares of consecutive texts as those of all."""
     edges = [own for own, _ in found]
-    before = np.cumsum([0, *map(len, edges)])
-    starts = [np.zeros(1, np.int64), *(e.starts[1:] + n for e, n in zip(edges, before[:-1], strict=True))]
     ends = [
         np.concatenate([np.zeros(0, np.int32), *(getattr(e, end) for e in edges)]) for end in ("heads", "modifiers")
     ]
-    return Edges(np.concatenate(starts), *ends), joined([shares for _, shares in found])
+    return Edges(joined_offsets([own.starts for own in edges]), *ends), joined([shares for _, shares in found])
 
 
 def _learned_from(labeler: Labeler, pairs: TransferPairs, evidence: Any) -> tuple[Edges, Shares]:
@@ -576,8 +572,6 @@ def _sparse(dense: np.ndarray) -> Shares:
 
 def joined(parts: list[Shares]) -> Shares:
     """Return the shares of consecutive edges as those of all."""
-    ends = np.cumsum([0, *(len(part.labels) for part in parts)])
-    starts = [np.zeros(1, np.int64), *(part.starts[1:] + end for part, end in zip(parts, ends[:-1], strict=True))]
     labels = np.concatenate([np.zeros(0, np.int32), *(part.labels for part in parts)])
     shares = np.concatenate([np.zeros(0, np.float32), *(part.shares for part in parts)])
-    return Shares(np.concatenate(starts), labels, shares)
+    return Shares(joined_offsets([part.starts for part in parts]), labels, shares)

@@ -46,13 +46,6 @@ class TreeSums:
     mean: np.ndarray | None = None
     covariances: np.ndarray | None = None
 
-    @property
-    def moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """The mean and the covariances of a sum that was asked for them."""
-        assert self.mean is not None
-        assert self.covariances is not None
-        return self.mean, self.covariances
-
 
 def _blocks(lengths: np.ndarray) -> list[tuple[int, int]]:
     return balanced_blocks((lengths + 8.0) ** 3, BLOCKS)
@@ -212,7 +205,8 @@ def entropy(
     # The scores less a constant for every modifier have the same covariances, and lose no digits.
     function = relative(scores, offsets)
     found = expectation(scores, function, offsets, constraints, pool)
-    mean, covariances = found.moments
+    assert found.mean is not None
+    assert found.covariances is not None
     taken = np.zeros(len(lengths))
     full = lengths > 0
     if full.any():
@@ -220,8 +214,8 @@ def entropy(
         weight = np.where(possible, found.marginals * (np.where(possible, scores, 0.0) - function), 0.0)
         starts = edge_offsets(offsets)[:-1][full]
         taken[full] = np.add.reduceat(weight, starts)
-    result = np.where(np.isfinite(found.log_z), found.log_z - taken - mean, 0.0)
-    return np.maximum(result, 0.0), -covariances, found
+    result = np.where(np.isfinite(found.log_z), found.log_z - taken - found.mean, 0.0)
+    return np.maximum(result, 0.0), -found.covariances, found
 
 
 def renyi_entropy(
