@@ -176,11 +176,6 @@ def whole_text(*more: Any, without: Collection[str] = ()) -> Callable[[FC], FC]:
     )
 
 
-def check_text(o: Mapping[str, Any]) -> None:
-    """Refuse a text that is not given in one of the two ways."""
-    text_files(o).check_text()
-
-
 def text_files(o: Mapping[str, Any]) -> TextFiles:
     """Return the files of the text that the options name."""
     together, alone = o.get("joint_pieces", ()), {side: o.get(f"{side}_pieces") for side in ("source", "target")}

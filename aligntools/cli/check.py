@@ -34,7 +34,7 @@ FAILED = 3
     click.option(
         "--fail-above",
         metavar="P",
-        type=options.number(amounts(0, 1)),
+        type=options.Number(amounts(0, 1)),
         help=f"End with status {FAILED} when a larger share of the pairs is flagged; 0: when any is.",
     ),
 )

@@ -55,7 +55,7 @@ def command(**o: Any) -> None:
       aligntools align -q -i data/samples/de-en.txt -o /tmp/de-en.align
       aligntools extract-grammar -q -i data/samples/de-en.txt -a /tmp/de-en.align -o /tmp/de-en.grammar
     """
-    aligning.check_text(o)
+    aligning.text_files(o).check_text()
     from aligntools.translating.grammars import extract_grammar_file
 
     began = time.perf_counter()

@@ -55,7 +55,7 @@ _OLD = {"-w": "-o", "--weights": "--output"} | renamed(ImputationSettings, Tunin
     ),
     click.option(
         "--samples",
-        type=options.number(range_of(ImputationSettings, "n_sources")),
+        type=options.Number(range_of(ImputationSettings, "n_sources")),
         metavar="N",
         help="Short for --impute samples --n-sources N.",
     ),

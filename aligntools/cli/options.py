@@ -51,14 +51,6 @@ FIELDS = "Fields for experiments (--set NAME=VALUE, as often as needed)"
 WHOLE = "aligntools.whole_help"
 
 
-def number(of: ranges.Range) -> Number:
-    """Return the type of an option that takes a number of a `Range`.
-
-    All options that take numbers have a type of this module, none click's own, which let NaN and infinity through.
-    """
-    return Number(of)
-
-
 class Command(click.Command):
     """A command whose help groups its options, with ``--debug`` and old spellings taken quietly or with a notice.
 
@@ -324,16 +316,15 @@ def output(
     return option if function is None else option(function)
 
 
-def seed(function: FC) -> FC:
-    """Add ``--seed N``, passed as ``seed`` (int)."""
-    return click.option(
-        "--seed",
-        type=number(ranges.SEED),
-        default=1,
-        show_default=True,
-        metavar="N",
-        help="Seed of everything random; the same seed gives the same bytes.",
-    )(function)
+#: ``--seed N``, passed as ``seed`` (int).
+seed = click.option(
+    "--seed",
+    type=Number(ranges.SEED),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Seed of everything random; the same seed gives the same bytes.",
+)
 
 
 #: ``--set verify=false``, passed as ``verify`` (bool), of commands that load models.

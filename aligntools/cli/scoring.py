@@ -20,7 +20,7 @@ def tests(figure: str) -> Callable[[FC], FC]:
         "Tests",
         click.option(
             "--bootstrap",
-            type=options.number(BOOTSTRAP),
+            type=options.Number(BOOTSTRAP),
             default=1000,
             show_default=True,
             metavar="N",
@@ -36,9 +36,8 @@ def paired(figure: str, system: str) -> Callable[[FC], FC]:
     return click.option("--paired", is_flag=True, help=f"Test the {figure} of each further {system} against the first.")
 
 
-def json(function: FC) -> FC:
-    """Add ``--json``, passed as ``json`` (bool)."""
-    return click.option("--json", is_flag=True, help="Print JSON, with fractions instead of percent.")(function)
+#: ``--json``, passed as ``json`` (bool).
+json = click.option("--json", is_flag=True, help="Print JSON, with fractions instead of percent.")
 
 
 def check_paired(o: Mapping[str, Any]) -> None:

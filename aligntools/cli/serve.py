@@ -24,7 +24,7 @@ from aligntools.serving.answers import ServiceLimits
         help="A saved model, which requests call by its name without endings; several times for several.",
     ),
     click.option(
-        "--port", type=options.number(counts(0, 65535)), default=8080, show_default=True, help="0 takes a free one."
+        "--port", type=options.Number(counts(0, 65535)), default=8080, show_default=True, help="0 takes a free one."
     ),
     click.option(
         "--host",

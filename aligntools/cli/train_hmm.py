@@ -127,11 +127,6 @@ def command(**o: Any) -> None:
       aligntools train-hmm --text data/samples/en.txt --states 5 --iterations 20 -o /tmp/induced.hmm
       aligntools tag -m /tmp/induced.hmm data/samples/en.txt
     """
-    train(o)
-
-
-def train(o: dict[str, Any]) -> None:
-    """Train what the options say."""
     asked = {name: o[name[2:]] is not None for name in ("--text", "--tagged")}
     asked["parallel text"] = any(o.get(name) is not None for name in ("source", "target", "joint_file"))
     links = ", or -s and -t for alignments" if "source" in o else ""
@@ -219,10 +214,11 @@ def _induce(o: dict[str, Any], log: "Output | None") -> str | None:
 
 def _alignments(o: dict[str, Any]) -> None:
     from aligntools.aligning.alignment import read_bitext, train_aligner, train_mre_aligner
-    from aligntools.cli.alignment_options import check_text, text_files
+    from aligntools.cli.alignment_options import text_files
     from aligntools.cli.reporter import reporting
 
-    check_text(o)
+    text = text_files(o)
+    text.check_text()
     mre = (o["estimator"] or ("mre" if o["preset"] else "vb")) == "mre"
     if o["preset"] and not mre:
         raise UsageProblem(f"`preset={o['preset']}` is of `estimator=mre`, not {o['estimator']}")
@@ -231,7 +227,7 @@ def _alignments(o: dict[str, Any]) -> None:
     with reporting(o) as reporter:
         with reporter.stage("reading"):
             reading = declarations.settings(Reading, o)
-            bitext = read_bitext(*text_files(o).paths(o["split"]), reading=reading)
+            bitext = read_bitext(*text.paths(o["split"]), reading=reading)
         chosen: dict[str, Any] = {"keep_text": False, "progress": reporter, "model_type": "hmm", "reading": reading}
         chosen |= {"run": declarations.settings(Run, o)} | declarations.chosen(AlignerSettings, o)
         if mre:

@@ -149,7 +149,7 @@ KINDS = {
         "--number",
         "--pair",
         "--sentence",
-        type=options.number(counts(1)),
+        type=options.Number(counts(1)),
         metavar="N",
         help="Show the N-th sentence alone, counted from 1. --svg shows the first by default, or the worst tree.",
     ),

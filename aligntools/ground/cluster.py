@@ -138,10 +138,8 @@ def _check_files(sizes: Sequence[tuple[str, int]], dask_worker: Any) -> None:
             )
 
 
-@functools.cache
-def _pool(threads: int) -> Pool:
-    """Return the threads of this worker's jobs."""
-    return Pool(threads)
+#: Returns the threads of this worker's jobs, by their number.
+_pool = functools.cache(Pool)
 
 
 @functools.cache

@@ -200,14 +200,13 @@ class FeatureSpace:
         templates: Sequence[str],
         sentences: EncodedSentences,
         most: int = 19,
-        bins: Sequence[int] = BINS,
         pool: Pool | None = None,
     ) -> "FeatureSpace":
         """Give each template twice the weights that its features in the sentences would fill, at most ``2**most``.
 
         The number of features is estimated from how much of a table they fill (Whang et al. 1990).
         """
-        trial = cls.trial(templates, most, bins)
+        trial = cls.trial(templates, most)
         ones = np.ones(int(sentences.edges[-1]))
 
         def count(t: int) -> int:
@@ -215,14 +214,12 @@ class FeatureSpace:
             trial.add_template(t, sentences, ones, filled)
             return int(np.count_nonzero(filled))
 
-        numbers = range(len(trial.templates))
-        return trial.cut(over(pool, count, numbers))
+        return trial.cut(over(pool, count, range(len(trial.templates))))
 
     @classmethod
-    def trial(cls, templates: Sequence[str], most: int, bins: Sequence[int] = BINS) -> "FeatureSpace":
+    def trial(cls, templates: Sequence[str], most: int) -> "FeatureSpace":
         """Return a space of ``2**most`` weights a template, to see how many of them are used."""
-        templates = tuple(templates)
-        return cls(templates, [most] * len(templates), bins)
+        return cls(templates, [most] * len(templates))
 
     def cut(self, filled: list[int]) -> "FeatureSpace":
         """Return the space that `fitted` gives, from how many weights of each template are used in this one."""

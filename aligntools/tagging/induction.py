@@ -293,15 +293,12 @@ def reconstruct(
     pool: "Pool",
     iterations: int = InductionSettings.mre_iterations,
     report: Callable[..., Any] | None = None,
-    rate: float = 1.0,
-    tolerance: float = 0.0,
 ) -> "tuple[Chain, list[float]]":
     """Train a chain to reconstruct a text, by exponentiated gradient with adaptive rates.
 
     chain: Where to start: the solution of EM on this text. Parameters that are zero stay zero.
     iterations: Steps at most. Many more than the paper's 50 raise the objective further and the likelihood falls.
     report: Called with (iteration, mean ``log P(x|x)`` of the sentences that have words); 0 is the start.
-    rate: First rate of every distribution; 1 is about as bold as a step of EM.
     Returns objectives: Mean ``log P(x|x)`` at the start and after every step: it never falls.
     """
     ends = chain.ends
@@ -327,6 +324,6 @@ def reconstruct(
         if report is not None:
             report(iteration, objective / counted())
 
-    families = [Family.of_rows(shape, rate) for shape in shapes]
-    parameters, objectives = climb(evaluate, [p.ravel() for p in begin], families, iterations, tolerance, told)
+    families = [Family.of_rows(shape) for shape in shapes]
+    parameters, objectives = climb(evaluate, [p.ravel() for p in begin], families, iterations, report=told)
     return unpacked(parameters), [o / counted() for o in objectives]

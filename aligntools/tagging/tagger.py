@@ -319,7 +319,7 @@ class TaggerModel(SavedModel):
         column_place(settings.get("column", "upos"))
         if "splits" in settings:
             Splitter.of(settings["splits"])
-        signatures, features = ([_text(s) for s in _unpack(arrays, name)] for name in ("signatures", "features"))
+        signatures, features = ([text_of(s) for s in _unpack(arrays, name)] for name in ("signatures", "features"))
         sizes = {"words": len(words), "tags": n_tags, "groups": 1 if anonymous else n_tags}
         sizes |= {"rows": len(features) + len(RELATIONS) * n_tags}
         groups, ptr, parents, *found = checked(arrays, _ARRAYS, sizes)
@@ -372,10 +372,6 @@ class _Memory:
 
 def _bytes(names: Iterable[str]) -> list[bytes]:
     return [name.encode("utf-8", "surrogateescape") for name in names]
-
-
-def _text(name: bytes) -> str:
-    return name.decode("utf-8", "surrogateescape")
 
 
 def _unpack(arrays: dict[str, np.ndarray], name: str) -> list[bytes]:

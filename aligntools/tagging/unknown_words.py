@@ -6,6 +6,7 @@ seen once. Bayes' rule turns it into emissions. It takes expected counts, so tha
 """
 
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -19,6 +20,8 @@ from aligntools.ground.lbfgs import minimize
 PREFIX, SUFFIX = 4, 5
 #: Parameters at most; where there are many states, rarer features are left out.
 PARAMETERS = 4_000_000
+#: Features of fewer rare words are left out.
+CUTOFF = 2
 #: The ways in which a word is related to a known one; see `relatives`.
 RELATIONS = ("lower", "upper", "tail", "stem")
 #: Words whose features are looked at together.
@@ -152,7 +155,6 @@ class UnknownWords:
         counts: np.ndarray,
         rare: float = 20,
         l2: float = 2.0,
-        cutoff: int = 2,
         iterations: int = 100,
         classes: WordLookup | None = None,
     ) -> "UnknownWords":
@@ -174,12 +176,9 @@ class UnknownWords:
         if not len(chosen):
             chosen = np.flatnonzero(totals > 0)
         found = features_of([texts[n] for n in chosen], classes)
-        frequency: dict[str, int] = {}
-        for names in found:
-            for name in names:
-                frequency[name] = frequency.get(name, 0) + 1
+        frequency = Counter(name for names in found for name in names)
         room = max(PARAMETERS // max(n_states, 1) - len(RELATIONS) * n_states, 100)
-        kept = sorted((name for name in frequency if frequency[name] >= cutoff), key=lambda x: (-frequency[x], x))
+        kept = sorted((name for name in frequency if frequency[name] >= CUTOFF), key=lambda x: (-frequency[x], x))
         features = {name: n for n, name in enumerate(kept[:room])}
         rows = len(features) + len(RELATIONS) * n_states
         likely = shares[shares > SMALL].astype(np.float32)
@@ -297,9 +296,7 @@ class FormClasses:
         numbers: dict[str, int] = {}
         parents, levels = [0], [(0, 1)]
         for depth in range(DEPTH):
-            sizes: dict[str, int] = {}
-            for s in found:
-                sizes[s[depth]] = sizes.get(s[depth], 0) + 1
+            sizes = Counter(s[depth] for s in found)
             begin = len(parents)
             above = {s[depth]: s[depth - 1] for s in found} if depth else {}
             for name in sorted(sizes):

@@ -93,11 +93,6 @@ class TaggedCorpus:
         """Number of tags."""
         return len(self.names)
 
-    @property
-    def several(self) -> np.ndarray:
-        """Number of tags that each token may have."""
-        return np.diff(self.cells)
-
     def word_counts(self) -> np.ndarray:
         """Return how often each word had each tag, float64 [words, tags]."""
         counts = np.zeros((len(self.words), self.n_tags))

@@ -117,7 +117,7 @@ def known_counts(text: TaggedCorpus) -> substates.Substates:
     Words count with tokens that may not have every tag, by equal shares; transitions, starts and stops where all tags
     that they depend on are known.
     """
-    n, several = text.n_tags, text.several
+    n, several = text.n_tags, np.diff(text.cells)
     single = several == 1
     tags = np.where(single, text.tags[text.cells[:-1]], 0)
     full = np.flatnonzero(np.diff(text.offsets) > 0)
