@@ -144,15 +144,11 @@ def singles(entries: Iterable[Entry]) -> Priors:
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """How far a text bears a dictionary out.
+    """How far a text bears a dictionary out: its agreement and belief (0 to 1), or the doubt why nothing is believed.
 
     entries: Those that a text may use, with the sides as the text has them, weighed by how far they are believed; none
         where nothing is.
     exchanged: The file has them the other way round.
-    agreement: How far words with entries have one of these in their own sentence pair beyond chance, less what may be
-        luck.
-    belief: From 0 to 1.
-    doubt: Why nothing is believed.
     """
 
     entries: list[Entry]

@@ -278,8 +278,7 @@ def most_needed(bitext: Bitext, pairs: int, first: Sequence[int] = ()) -> np.nda
 
 def rarity(side: Side) -> np.ndarray:
     """Return how rare each word of a side is, float64 [words]: one over the root of how often it is there."""
-    found: np.ndarray = np.bincount(side.tokens)[side.tokens] ** -0.5
-    return found
+    return np.asarray(np.bincount(side.tokens)[side.tokens] ** -0.5)
 
 
 def spread_over(given: GivenLinks, rows: np.ndarray, pairs: int) -> GivenLinks:

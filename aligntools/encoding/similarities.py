@@ -50,8 +50,7 @@ class Similarities:
     @property
     def probabilities(self) -> np.ndarray:
         """The mean of both directions' shares, float32 [source words, target words]."""
-        found: np.ndarray = (self.forward + self.reverse) * np.float32(0.5)
-        return found
+        return np.asarray((self.forward + self.reverse) * np.float32(0.5))
 
 
 def compare(
@@ -65,20 +64,17 @@ def compare(
 def unit(states: np.ndarray) -> np.ndarray:
     """Return states of length 1, or zeros where they are zeros; the last axis is a state."""
     lengths = np.sqrt(np.einsum("...k,...k->...", states, states))[..., None]
-    found: np.ndarray = states / np.maximum(lengths, _SMALL)
-    return found
+    return np.asarray(states / np.maximum(lengths, _SMALL))
 
 
 def unhubbed(cosines: np.ndarray) -> np.ndarray:
     """Take half the mean of its row and half that of its column off each cosine."""
-    found: np.ndarray = cosines - HUB * (cosines.mean(1, keepdims=True) + cosines.mean(0, keepdims=True))
-    return found
+    return np.asarray(cosines - HUB * (cosines.mean(1, keepdims=True) + cosines.mean(0, keepdims=True)))
 
 
 def _shares(scores: np.ndarray, axis: int) -> np.ndarray:
     powers = np.exp(scores - scores.max(axis, keepdims=True))
-    found: np.ndarray = powers / powers.sum(axis, keepdims=True)
-    return found
+    return np.asarray(powers / powers.sum(axis, keepdims=True))
 
 
 #: How many words of the other side tell what is usual around a word: this share of them and at most so many; of large
@@ -147,8 +143,7 @@ def _usual(words: np.ndarray, others: np.ndarray, count: int) -> np.ndarray:
         best = np.concatenate([best, words @ block.T], 1)
         if best.shape[1] > count:
             best = np.partition(best, -count, axis=1)[:, -count:]
-    usual: np.ndarray = np.sort(best, axis=1).mean(1, dtype=np.float32)
-    return usual
+    return np.asarray(np.sort(best, axis=1).mean(1, dtype=np.float32))
 
 
 def _above(

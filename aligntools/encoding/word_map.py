@@ -49,8 +49,7 @@ class WordMap:
 
     def __call__(self, states: np.ndarray) -> np.ndarray:
         """Map the states of these layers, float32 [layers, words, width]."""
-        found: np.ndarray = np.matmul(states, self.matrices)
-        return found
+        return np.asarray(np.matmul(states, self.matrices))
 
     def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the header and the arrays of a file; 16 bits hold all that tells states apart."""
@@ -95,8 +94,7 @@ def _before_unit(a: np.ndarray, u: np.ndarray, by_unit: np.ndarray) -> np.ndarra
     """Return the derivative by vectors, given that by the same made of length 1."""
     along = np.einsum("ij,ij->i", u, by_unit)[:, None]
     lengths = np.sqrt(np.einsum("ij,ij->i", a, a))[:, None]
-    found: np.ndarray = (by_unit - u * along) / np.maximum(lengths, 1e-9)
-    return found
+    return np.asarray((by_unit - u * along) / np.maximum(lengths, 1e-9))
 
 
 def learn(pairs: Sequence[Linked], seed: int = 1, passes: int = PASSES, rate: float = RATE) -> np.ndarray:

@@ -68,8 +68,7 @@ def one_to_one(links: FlatLinks, source_words: int, target_words: int) -> FlatLi
 
 def _fan(words: np.ndarray, count: int) -> np.ndarray:
     """Return for each link how many its word has."""
-    found: np.ndarray = np.bincount(words, minlength=count)[words]
-    return found
+    return np.asarray(np.bincount(words, minlength=count)[words])
 
 
 def partners(links: FlatLinks, source_words: int, target_words: int) -> Partners:

@@ -50,8 +50,7 @@ class Found:
 
 def _paired(groups: np.ndarray) -> np.ndarray:
     """Return whether groups have both sides (bool [groups])."""
-    paired: np.ndarray = (groups[:, 1] > groups[:, 0]) & (groups[:, 3] > groups[:, 2])
-    return paired
+    return np.asarray((groups[:, 1] > groups[:, 0]) & (groups[:, 3] > groups[:, 2]))
 
 
 def align(

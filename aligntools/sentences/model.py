@@ -136,8 +136,7 @@ class Model:
 
 def _sums(values: np.ndarray, most: int) -> np.ndarray:
     """Return the sums of values of 1 to ``most`` sentences from each one on (float64 [most, sentences])."""
-    sums: np.ndarray = np.arange(1, most + 1)[:, None] * vectors.group_means(values, most)
-    return sums
+    return np.asarray(np.arange(1, most + 1)[:, None] * vectors.group_means(values, most))
 
 
 def kinds_of(most_source: int, most_target: int, most: int) -> np.ndarray:

@@ -53,8 +53,7 @@ class Text:
     @property
     def shares(self) -> np.ndarray:
         """Each word's share of the text [words]."""
-        shares: np.ndarray = self.counts / max(1, int(self.counts.sum()))
-        return shares
+        return np.asarray(self.counts / max(1, int(self.counts.sum())))
 
 
 def usual_sizes(sizes: np.ndarray) -> np.ndarray:

@@ -57,8 +57,7 @@ def scores(covered: np.ndarray, per_word: np.ndarray) -> np.ndarray:
         not there.
     """
     worse = np.nan_to_num(np.fmin(per_word[0], per_word[1]), nan=0.0)
-    found: np.ndarray = covered.min(axis=0) * np.exp(np.minimum(worse, 0.0) / SCALE)
-    return found
+    return np.asarray(covered.min(axis=0) * np.exp(np.minimum(worse, 0.0) / SCALE))
 
 
 def copied(source: Sequence[str], target: Sequence[str]) -> float:

@@ -131,8 +131,7 @@ def concatenate(parts: Iterable[CandidateLinks]) -> CandidateLinks:
 
 def cell_keys(sentences: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Return numbers that name cells of sentence pairs (int64), and sort as these do."""
-    keys: np.ndarray = (sentences << 32) | (rows.astype(np.int64) << 16) | columns
-    return keys
+    return np.asarray((sentences << 32) | (rows.astype(np.int64) << 16) | columns)
 
 
 def link_keys(links: Links) -> np.ndarray:

@@ -15,8 +15,7 @@ from aligntools.aligning.contrastive.evidence import given_too, likeness, readin
 from aligntools.aligning.contrastive.kernels_local_features import Uses
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.model import AlignmentModel
-from aligntools.aligning.models.base import LexicalModel, WordLinks
-from aligntools.aligning.text.cooccurrence import Table
+from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.text.kernels_pairs import Pairs
 from aligntools.aligning.text.look_alikes import romanized, simplify
 from aligntools.aligning.text.views import ParallelText
@@ -49,23 +48,18 @@ def uses_of(model: LexicalModel) -> Uses:
     """
     found = _found.get(model)
     if found is None:
-        links = model.word_links()
-        found = _found[model] = _expected(model) if links is None else _counted(model.table, links)
+        links, lexicon = model.word_links(), model.lexicon
+        if links is not None:
+            (forward, reverse), (s_words, t_words), (t_null, s_null) = links.pairs, links.words, links.null
+            s_linked, t_linked = links.observed(model.table)
+            often = text_columns(s_words, s_linked + s_null), text_columns(t_words, t_linked + t_null)
+        else:
+            forward, reverse = lexicon.forward, lexicon.reverse
+            s_words, t_words = (1.0 / x[:-1].astype(np.float64) for x in (lexicon.s_inverse, lexicon.t_inverse))
+            s_often, t_often = _occurrences(s_words, model.s_null), _occurrences(t_words, model.t_null)
+            often = text_columns(s_often, s_often), text_columns(t_often, t_often)
+        found = _found[model] = Uses(forward, s_words, reverse, t_words, *often)
     return found
-
-
-def _counted(table: Table, links: WordLinks) -> Uses:
-    (forward, reverse), (s_words, t_words), (t_null, s_null) = links.pairs, links.words, links.null
-    s_linked, t_linked = links.observed(table)
-    of_texts = text_columns(s_words, s_linked + s_null), text_columns(t_words, t_linked + t_null)
-    return Uses(forward, s_words, reverse, t_words, *of_texts)
-
-
-def _expected(model: LexicalModel) -> Uses:
-    lexicon = model.lexicon
-    s_words, t_words = (1.0 / x[:-1].astype(np.float64) for x in (lexicon.s_inverse, lexicon.t_inverse))
-    often = [_occurrences(s_words, model.s_null), _occurrences(t_words, model.t_null)]
-    return Uses(lexicon.forward, s_words, lexicon.reverse, t_words, *(text_columns(x, x) for x in often))
 
 
 def _occurrences(words: np.ndarray, null: np.ndarray) -> np.ndarray:
@@ -73,8 +67,7 @@ def _occurrences(words: np.ndarray, null: np.ndarray) -> np.ndarray:
     if words.max(initial=0.0) > A_TABLE:
         return words
     of_null = null[: len(words)].astype(np.float64)
-    times: np.ndarray = of_null / max(of_null[1:].min(initial=1.0), 1e-9)
-    return times
+    return np.asarray(of_null / max(of_null[1:].min(initial=1.0), 1e-9))
 
 
 def text_columns(links: np.ndarray, occurrences: np.ndarray) -> np.ndarray:

@@ -103,6 +103,10 @@ def teach(
     if aligners is not None and len(aligners) != len(texts):
         raise UsageProblem(f"{len(aligners)} aligners for {len(texts)} texts; give one for each text, or none")
     tell, found = reporter(progress), []
+
+    def told(stage: str) -> Report:
+        return lambda figures: tell(Step(stage.format(**figures), None, None, figures))
+
     with pool_of(run.threads) as pool:
         for n, text in enumerate(texts):
             aligner = aligners[n] if aligners is not None else None
@@ -116,26 +120,17 @@ def teach(
             check_lengths(bitext)
             tell(Step("reading", None, None, {"text": n + 1, "of": len(texts), "lines": len(bitext)}))
 
-            def trained(figures: dict[str, Any]) -> None:
-                tell(Step(f"teacher, {figures['stage']}", None, None, figures))
-
-            def learned(figures: dict[str, Any]) -> None:
-                tell(Step("students", None, None, figures))
-
             check_size(bitext, settings, name_of(text[0] if isinstance(text, tuple) else text))
             if aligner is None:  # a model of all of the text, of every view
                 own = AlignerSettings(views=TEACHER_VIEWS, seed=settings.seed).resolved(len(bitext.source.tokens))
-                teacher = train_model(bitext, own, pool, lowercase=lowercase, report=trained)
+                teacher = train_model(bitext, own, pool, lowercase=lowercase, report=told("teacher, {stage}"))
             else:
                 teacher = aligner.model
-            part = lessons_of(bitext, teacher, settings, pool, learned, n)
+            part = lessons_of(bitext, teacher, settings, pool, told("students"), n)
             part.about = {"name": names[n] if names is not None else _name(text, n)} | part.about
             found.append(part)
 
-        def passed(figures: dict[str, Any]) -> None:
-            tell(Step("network", None, None, figures))
-
-        return learn_start(found, settings, pool, passed)
+        return learn_start(found, settings, pool, told("network"))
 
 
 def _name(text: TeachingText, number: int) -> str:

@@ -171,8 +171,7 @@ def judge(candidates: CandidateLinks, trees: bool) -> EvidenceEstimates:
 
 
 def _probability(log_odds: np.ndarray) -> np.ndarray:
-    found: np.ndarray = 1.0 / (1.0 + np.exp(-log_odds))
-    return found
+    return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
 
 
 def _sum(tables: Sequence[np.ndarray], read: np.ndarray) -> np.ndarray:

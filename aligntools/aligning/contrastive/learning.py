@@ -170,8 +170,7 @@ def learn_plainly(
         if still == STILL:
             break
     learned, kept = (w / max(np.abs(w).sum(), 1e-12) for w in (weights, start))
-    mixed: np.ndarray = settings.pull * kept + (1 - settings.pull) * learned
-    return mixed
+    return np.asarray(settings.pull * kept + (1 - settings.pull) * learned)
 
 
 def calibrate(

@@ -157,8 +157,7 @@ def known(values: np.ndarray) -> bool:
 def link_probabilities(candidates: CandidateLinks, links: Links, values: np.ndarray) -> np.ndarray:
     """Return the probability of each link, all of them candidates, float32 [links]; ``values``: see `link_odds`."""
     odds = link_odds(candidates, values, places_of(candidates, links))
-    found: np.ndarray = (1.0 / (1.0 + np.exp(-SCALE * odds))).astype(np.float32)
-    return found
+    return np.asarray((1.0 / (1.0 + np.exp(-SCALE * odds))).astype(np.float32))
 
 
 def link_odds(candidates: CandidateLinks, values: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
@@ -172,14 +171,12 @@ def link_odds(candidates: CandidateLinks, values: np.ndarray, chosen: np.ndarray
     counts = values[columns]
     counts[:2] = np.maximum(counts[:2], 0.0)
     local = candidates.local[:, columns] if chosen is None else candidates.local[np.ix_(chosen, columns)]
-    odds: np.ndarray = local.astype(np.float64) @ (counts / counts[:2].sum())
-    return odds
+    return np.asarray(local.astype(np.float64) @ (counts / counts[:2].sum()))
 
 
 def places_of(candidates: CandidateLinks, links: Links) -> np.ndarray:
     """Return the number of the candidate that each link is, int64 [links]."""
-    places: np.ndarray = np.searchsorted(candidates.keys(), link_keys(links))
-    return places
+    return np.asarray(np.searchsorted(candidates.keys(), link_keys(links)))
 
 
 #: What a cell of a phrase is worth, in log-odds: one of a probability of 0.27 and more gains by itself

@@ -238,8 +238,7 @@ def learn_from_gold(
 
 def _counts(found: Links, gold: Gold) -> np.ndarray:
     """Return all links, and those that are sure and that are possible in the gold, float64 [3]."""
-    counts: np.ndarray = aer.count(found, gold).sum(axis=0)[[0, 3, 4]].astype(np.float64)
-    return counts
+    return np.asarray(aer.count(found, gold).sum(axis=0)[[0, 3, 4]].astype(np.float64))
 
 
 def learning_plan(features: str, start: str | ContrastiveStart = USUAL, **others: Any) -> LearningPlan:

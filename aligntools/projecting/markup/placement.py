@@ -85,6 +85,10 @@ class MarkupSide:
         self.first, self.last = np.array(first, np.int64), np.array(last, np.int64)
         self.before = np.array([self._beside(k, k - 1, last, first) for k in range(len(spans))], np.int64)
         self.after = np.array([self._beside(k, k + 1, first, last) for k in range(len(spans))], np.int64)
+        #: Which words are punctuation; which have at most three letters, none of them upper case; and before which
+        #: white space stands.
+        self.marks, self.short = self.first > 3, (self.first == 1) & (self.ends - self.begins <= 3)
+        self.gap_before = np.append(False, self.begins[1:] > self.ends[:-1])[: len(spans)]
 
     def _beside(self, k: int, other: int, theirs: Sequence[int], own: Sequence[int]) -> int:
         """Return the number in `OUTSIDE` of what stands beside a word."""
@@ -94,25 +98,6 @@ class MarkupSide:
             glued = self.spans[max(k, other)][0] == self.spans[min(k, other)][1]
             return 1 if glued and theirs[other] != 2 and own[k] <= 3 and own[k] != 2 else 2
         return theirs[other] - 1
-
-    @cached_property
-    def marks(self) -> npt.NDArray[np.bool_]:
-        """Which words are punctuation."""
-        found: npt.NDArray[np.bool_] = self.first > 3
-        return found
-
-    @cached_property
-    def short(self) -> npt.NDArray[np.bool_]:
-        """Which words have at most three letters, none of them upper case."""
-        found: npt.NDArray[np.bool_] = (self.first == 1) & (self.ends - self.begins <= 3)
-        return found
-
-    @cached_property
-    def gap_before(self) -> npt.NDArray[np.bool_]:
-        """Whether white space stands before a word."""
-        found = np.zeros(len(self.spans), bool)
-        found[1:] = self.begins[1:] > self.ends[:-1]
-        return found
 
     @cached_property
     def depth(self) -> npt.NDArray[np.int64]:

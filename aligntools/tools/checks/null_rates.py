@@ -133,5 +133,4 @@ def log_odds(apart: Floats, rates: Floats) -> Floats:
     apart, rates (float64 [places]): See `usual_rates`.
     """
     link, rate = np.digitize(apart, UNLINKED), np.digitize(rates, RATES)
-    found: Floats = np.clip(np.log(OMITTED[link] / USUAL[rate, link]), -MOST, MOST)
-    return found
+    return np.asarray(np.clip(np.log(OMITTED[link] / USUAL[rate, link]), -MOST, MOST))

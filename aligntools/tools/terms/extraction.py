@@ -296,5 +296,4 @@ def best_shares(words: int, own: np.ndarray, other: np.ndarray, counts: np.ndarr
     pairs, times = np.unique(own.astype(np.int64) << 32 | other.astype(np.int64), return_counts=True)
     best = np.zeros(words)
     np.maximum.at(best, pairs >> 32, times)
-    shares: np.ndarray = np.minimum(best / np.maximum(counts, 1), 1.0)
-    return shares
+    return np.asarray(np.minimum(best / np.maximum(counts, 1), 1.0))
