@@ -154,15 +154,6 @@ class _Process:
             self.pipe.send(sys.path)
             self.pipe.send(task)
 
-    def says_ready(self) -> bool:
-        """Read the pipe; return whether the process is there."""
-        try:
-            self.pipe.recv()
-        except (EOFError, OSError):
-            return False
-        self.ready = True
-        return True
-
     def how_it_ended(self) -> str:
         """Return in words what became of it."""
         self.pipe.close()
@@ -217,8 +208,9 @@ class Supervisor:
 
     def _read(self, process: _Process) -> None:
         """Take what a process says; replace it where it has ended."""
-        if process.says_ready():
-            self._failed = 0
+        with contextlib.suppress(EOFError, OSError):
+            process.pipe.recv()
+            process.ready, self._failed = True, 0
             return
         self._processes.remove(process)
         how = process.how_it_ended()

@@ -2,18 +2,15 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from aligntools.aligning.alignments import AlignmentTally
 from aligntools.aligning.settings import FilterSettings
+from aligntools.formats.text.raw_pairs import RawPairs
+from aligntools.formats.text.units import UnitCopy
 from aligntools.ground.errors import UsageProblem
 from aligntools.pipeline import Sinks
 from aligntools.tools.filters import Filter, PairQuality
 from aligntools.tools.text_work import TextWork
-
-if TYPE_CHECKING:
-    from aligntools.formats.text.raw_pairs import RawPairs
-    from aligntools.formats.text.units import UnitCopy
 
 #: Tabs and carriage returns, which cannot stand within a field, as spaces.
 _PLAIN = bytes.maketrans(b"\t\r", b"  ")
@@ -51,7 +48,7 @@ def filter_files(
     names = {"output": output, "rejected": rejected, "scores": scores, "source": source_output, "target": target_output}
     sinks = Sinks(exact=("output", "rejected"), **names)  # which may be copies
 
-    def copied(raw: "RawPairs") -> "UnitCopy | None":
+    def copied(raw: RawPairs) -> UnitCopy | None:
         """Return what has the units as they stand, where they are written so."""
         return raw.copy if raw.kind in _WRITTEN_BACK and output and not everything else None
 

@@ -4,25 +4,22 @@ import contextlib
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aligntools.adapters import best_asked
 from aligntools.aligning.aligner_training import train_with
+from aligntools.aligning.alignments import Alignments
 from aligntools.aligning.outputs import jump_counts, link_costs
 from aligntools.aligning.priors import WeightedPriors
 from aligntools.aligning.settings import AlignerSettings, PriorWeights
 from aligntools.formats.links.pharaoh import Links, concatenate, format_pharaoh
+from aligntools.formats.links.priors import Priors
 from aligntools.formats.opening.files import writing_for_holders
+from aligntools.formats.text.corpus import Bitext
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.parallel import pool_of, threads_of
+from aligntools.ground.progress import Progress
 from aligntools.ground.run import Run
-
-if TYPE_CHECKING:
-    from aligntools.aligning.alignments import Alignments
-    from aligntools.formats.links.priors import Priors
-    from aligntools.formats.text.corpus import Bitext
-    from aligntools.ground.parallel import Pool
-    from aligntools.ground.progress import Progress
 
 _log = logging.getLogger("aligntools")
 #: Our models by eflomal's numbers.
@@ -51,16 +48,16 @@ def check_models(model: int, score_model: int) -> None:
 
 
 def run(
-    bitext: "Bitext",
+    bitext: Bitext,
     outputs: EflomalOutputs,
     *,
     model: int,
     score_model: int,
     null_prior: float,
-    priors: "Priors | None" = None,
+    priors: Priors | None = None,
     quiet: bool = True,
     spelled: bool = True,
-    progress: "Progress" = None,
+    progress: Progress = None,
 ) -> None:
     """Train on a text and write what is wanted.
 
@@ -88,11 +85,19 @@ def run(
         how: Any = {"priors": weighted, "progress": progress, "keep_text": scores}
         aligner = train_with(bitext, settings, reading=Reading(), run=Run(pool), **how)
         links = _write_links(aligner.align_blocks(bitext, threads=pool), files, best)
-        if links:
-            _write_scores(bitext, links, files, score_model or model, priors, pool)
+        if not links:
+            return
+        if "scores_forward" in files or "scores_reverse" in files:
+            costs = link_costs(bitext, *links, model=score_model or model, priors=priors, threads=pool)
+            for name, column in (("scores_forward", costs[0]), ("scores_reverse", costs[1])):
+                if name in files:
+                    files[name].write(b"".join(b"%g\n" % cost for cost in column.tolist()))
+        if "statistics" in files:
+            counts = jump_counts(bitext, links[0])
+            files["statistics"].write(b"%d\n" % len(counts) + b"".join(b"%d\n" % n for n in counts.tolist()))
 
 
-def _weights(priors: "Priors | None") -> PriorWeights:
+def _weights(priors: Priors | None) -> PriorWeights:
     """Return the weights of priors; jumps weigh so little that they matter in texts of a few lines only."""
     if priors is None:
         return PriorWeights()
@@ -118,16 +123,3 @@ def _write_links(blocks: "Iterator[Alignments]", files: dict[str, Any], best: bo
             kept[0].append(tables[0])
             kept[1].append(tables[1])
     return [concatenate(tables) for tables in kept] if keep else []
-
-
-def _write_scores(
-    bitext: "Bitext", links: "list[Links]", files: dict[str, Any], model: int, priors: "Priors | None", pool: "Pool"
-) -> None:
-    if "scores_forward" in files or "scores_reverse" in files:
-        costs = link_costs(bitext, links[0], links[1], model=model, priors=priors, threads=pool)
-        for name, column in (("scores_forward", costs[0]), ("scores_reverse", costs[1])):
-            if name in files:
-                files[name].write(b"".join(b"%g\n" % cost for cost in column.tolist()))
-    if "statistics" in files:
-        counts = jump_counts(bitext, links[0])
-        files["statistics"].write(b"%d\n" % len(counts) + b"".join(b"%d\n" % n for n in counts.tolist()))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from aligntools.aligning.aligner import JOB, Aligner, align_parts, evidence_sources, text_of
 from aligntools.aligning.alignment import text_with_evidence
 from aligntools.aligning.alignments import Alignment, Alignments, with_words
+from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.contrastive import tasks
 from aligntools.aligning.contrastive.base import check_of_places, network_for, network_of, train_base
 from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
@@ -22,8 +23,10 @@ from aligntools.aligning.contrastive.tasks import EvidenceFile, GoldLearning
 from aligntools.aligning.contrastive.weights import Weights, load_weights
 from aligntools.aligning.evidence import EvidenceOptions, TextEvidence, TextSource
 from aligntools.aligning.evidence_kinds import SETTINGS
+from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.formats.inputs.sentences import Sentence, Sentences
+from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import check_range
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.corpus import Bitext
@@ -38,9 +41,6 @@ from aligntools.metrics.scorers import gold_of
 from aligntools.pipeline import Part, Tally
 
 if TYPE_CHECKING:
-    from aligntools.aligning.applying.applier import Applier
-    from aligntools.aligning.model import AlignmentModel
-    from aligntools.formats.links.goldlinks import Gold
     from aligntools.ground.keywords import AppliedEvidenceKeywords, SearchingKeywords, WeightKeywords
     from aligntools.ground.parallel import Pool
 
@@ -94,7 +94,7 @@ class ContrastiveAligner:
         return self._aligner
 
     @property
-    def model(self) -> "AlignmentModel":
+    def model(self) -> AlignmentModel:
         """The base model's vocabularies, settings and arrays."""
         return self._aligner.model
 
@@ -155,7 +155,7 @@ class ContrastiveAligner:
         return cls(aligner, found, asked=asked)
 
     @cached_property
-    def _applier(self) -> "Applier":
+    def _applier(self) -> Applier:
         return self.aligner.applier(CELLS)
 
     def save_weights(self, path: str | os.PathLike[str]) -> None:
@@ -274,9 +274,7 @@ def _check_base(aligner: Aligner) -> None:
         raise UsageProblem("the base model has one direction alone; this needs one with both")
 
 
-def _candidate_finder(
-    aligner: Aligner, chosen: Any, pool: "Pool", applier: "Applier | None" = None
-) -> "CandidateFinder":
+def _candidate_finder(aligner: Aligner, chosen: Any, pool: "Pool", applier: Applier | None = None) -> "CandidateFinder":
     """Return what finds the features' values; ``chosen`` says which are active."""
     return CandidateFinder(aligner.model, pool, network_of(chosen), chosen.search.candidates, applier=applier)
 
@@ -387,10 +385,9 @@ def train_contrastive_aligner(
             told = others.told(found.weights, found.files) if others else ()
             return ContrastiveAligner(aligner, found.weights, found, told)
 
-        def learned(figures: dict[str, Any]) -> None:
-            tell(Step("learning", figures["pass"], None, figures))
-
-        weights = tasks.learn_weights(finder, texts, plan, learned)
+        weights = tasks.learn_weights(
+            finder, texts, plan, lambda figures: tell(Step("learning", figures["pass"], None, figures))
+        )
         if others is None:
             return ContrastiveAligner(aligner, weights)
         weights = others.weights(weights, settings.evidence_share)
@@ -421,7 +418,9 @@ class Others:
             weights = tasks.with_evidence(weights, self.tables, self._files, share)
         if self.known is None:
             return weights
-        return tasks.with_second_looks(tasks.with_known(weights, self.known), self.known, self._finder)
+        tables = {name: places.table for name, places in self.known.places.items()}
+        weights = tasks.with_knowers(weights, self.known.header, tables)
+        return tasks.with_second_looks(weights, self.known, self._finder)
 
     def told(self, weights: Weights, aers: Sequence[float] = ()) -> list[EvidenceFile]:
         """Return each file's weights, and its AER where gold links are given."""

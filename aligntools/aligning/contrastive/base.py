@@ -1,41 +1,40 @@
 """Base models of the contrastive aligner: of a text, in rounds, and of other aligners' tables."""
 
 import os
-from typing import TYPE_CHECKING
 
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.aligner_training import train_with
 from aligntools.aligning.contrastive.distillation import SomeStart, resolved_start
 from aligntools.aligning.contrastive.features import NAMES
+from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.rounds import Rounds, rounds_of
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
 from aligntools.aligning.contrastive.tasks import LearningPlan, plan_of
+from aligntools.aligning.contrastive.weights import Weights
 from aligntools.aligning.evidence import EvidenceOptions, TextEvidence
 from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.word_tables import model_from_tables
+from aligntools.formats.links.ttable import read_ttable, read_vocabulary
+from aligntools.formats.text.corpus import Bitext
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.progress import Progress
 from aligntools.ground.run import Run
 
-if TYPE_CHECKING:
-    from aligntools.aligning.contrastive.linknetwork import LinkNetwork
-    from aligntools.aligning.contrastive.weights import Weights
-    from aligntools.formats.text.corpus import Bitext
 
-
-def network_of(chosen: "LearningPlan | Weights") -> "LinkNetwork | None":
+def network_of(chosen: LearningPlan | Weights) -> LinkNetwork | None:
     """Return what judges links under a plan or weights, if anything does."""
     return chosen.network if chosen.active[NAMES.index("trees")] else None
 
 
-def network_for(features: str, start: SomeStart | None) -> "LinkNetwork | None":
+def network_for(features: str, start: SomeStart | None) -> LinkNetwork | None:
     """Return what a start with these features judges links by; None for the paper's, which does not rest on it."""
     named, begun = resolved_start(start)
     plan = plan_of(ContrastiveSettings(features=features, start=named).checked(), given=begun)
     return network_of(plan) if plan.start[NAMES.index("trees")] else None
 
 
-def check_of_places(asked: EvidenceOptions, network: "LinkNetwork | None") -> None:
+def check_of_places(asked: EvidenceOptions, network: LinkNetwork | None) -> None:
     """Refuse evidence that was asked for but changes nothing, since there is a base model already."""
     for kind in asked.kinds:
         if not kind.places:
@@ -48,8 +47,8 @@ def check_of_places(asked: EvidenceOptions, network: "LinkNetwork | None") -> No
 
 
 def train_base(
-    bitext: "Bitext",
-    network: "LinkNetwork | None",
+    bitext: Bitext,
+    network: LinkNetwork | None,
     settings: AlignerSettings,
     rounds: int | None = None,
     *,
@@ -92,9 +91,6 @@ def aligner_from_tables(
     DataError
         When a table cannot be read, or the two do not belong together.
     """
-    from aligntools.aligning.word_tables import model_from_tables
-    from aligntools.formats.links.ttable import read_ttable, read_vocabulary
-
     names = [read_vocabulary(os.fspath(path)) if path else None for path in (source_vcb, target_vcb)]
     forward = read_ttable(os.fspath(forward_table), *names)
     reverse = read_ttable(os.fspath(reverse_table), *names[::-1])

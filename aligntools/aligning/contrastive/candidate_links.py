@@ -65,17 +65,9 @@ class CandidateLinks:
 
     def arrays(self) -> kf.Candidates:
         """Return what kernels take."""
-        return kf.Candidates(
-            self.s_offsets,
-            self.t_offsets,
-            self.starts,
-            self.rows,
-            self.columns,
-            self.neighbours,
-            self.local,
-            self.s_words,
-            self.t_words,
-        )
+        own: list[Any] = [self.s_offsets, self.t_offsets, self.starts, self.rows, self.columns]
+        own += [self.neighbours, self.local, self.s_words, self.t_words]
+        return kf.Candidates(*own)
 
     def blocks(self, count: int = BLOCKS) -> list[tuple[int, int]]:
         """Cut the sentences into runs of about equal work, whatever the number of threads."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -103,23 +104,11 @@ CELLS = 2_000_000
 
 def _word_table(text: ModelText) -> kl.WordTable:
     """Return the word probabilities of one view, with the keys of a text's words."""
-    m, lexicon = text.model, text.model.lexicon
-    return kl.WordTable(
-        m.table.ptr,
-        m.table.ids,
-        lexicon.forward,
-        lexicon.reverse,
-        np.float32(lexicon.default),
-        lexicon.floors,
-        lexicon.s_inverse,
-        lexicon.t_inverse,
-        m.s_null,
-        m.t_null,
-        text.s_keys,
-        text.t_keys,
-        text.source_tokens,
-        text.target_tokens,
-    )
+    m, words = text.model, text.model.lexicon
+    found: list[Any] = [m.table.ptr, m.table.ids, words.forward, words.reverse, np.float32(words.default)]
+    found += [words.floors, words.s_inverse, words.t_inverse, m.s_null, m.t_null]
+    found += [text.s_keys, text.t_keys, text.source_tokens, text.target_tokens]
+    return kl.WordTable(*found)
 
 
 def spelling(tokens: np.ndarray, vocabulary: AnyVocabulary) -> kl.Spelling:

@@ -3,17 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeAlias, Union
+from typing import NoReturn, TypeAlias, Union
 
 import numpy as np
 
 from aligntools.formats.links.given_links import GivenLinks, GivenLinksReader, concatenate_given, fitting, parse_given
 from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.links.alignments import ManyAlignments, links_of
-
-if TYPE_CHECKING:
-    from aligntools.formats.text.corpus import Bitext
 
 #: Links of each pair of a text: a file of Pharaoh text with or without probabilities, or alignments.
 Evidence: TypeAlias = Union[str, Path, GivenLinks, ManyAlignments]  # noqa: UP007
@@ -82,7 +80,7 @@ def _given(alignments: ManyAlignments, name: str) -> GivenLinks:
     return parse_given("".join(f"{line}\n" for line in lines).encode(), path=name)
 
 
-def read_evidence(text: "Bitext", evidence: Sequence[Evidence]) -> list[GivenLinks]:
+def read_evidence(text: Bitext, evidence: Sequence[Evidence]) -> list[GivenLinks]:
     """Return the links of a whole text, of each file."""
     found = [given for _, given in in_step([text], evidence)]
     return [concatenate_given(parts) for parts in zip(*found, strict=True)]

@@ -304,18 +304,6 @@ def plan_of(
     return replace(plan, start=held_back(plan.start, plan.active, pairs))
 
 
-def believed_of(weights: Weights, evidence: Sequence[GivenLinks]) -> list[GivenLinks]:
-    """Return what the base model believes of the evidence that weights ask for: links of a kind that was asked.
-
-    Training took links of the same kind for counts of their words (`aligning.evidence`). So a word that only the new
-    text has is not unknown there.
-    """
-    return [
-        replace(given, strengths=given.strengths * float(about.get("belief", 1.0)))
-        for about, given in zip(weights.knowers.values(), evidence[weights.files :], strict=True)
-    ]
-
-
 def first_look(candidates: CandidateLinks, weights: Weights) -> np.ndarray:
     """Return the log-odds that candidates have by themselves and without evidence, float64 [candidates]."""
     values, n = np.where(weights.active, weights.values, 0.0), len(names.ALL)
@@ -337,7 +325,9 @@ class Judge:
         threshold: float | None = None,
     ) -> None:
         self.finder, self.weights = finder, weights
-        self.believed = believed_of(weights, evidence)
+        # training took links of the same kinds for counts of their words, so that a word of the new text alone is known
+        own = zip(weights.knowers.values(), evidence[weights.files :], strict=True)
+        self.believed = [replace(x, strengths=x.strengths * float(about.get("belief", 1.0))) for about, x in own]
         moved = weights if threshold is None else weights.at_threshold(threshold, finder.model.usual_threshold)
         used = np.flatnonzero(moved.values[len(names.ALL) :]).tolist()
         kept = [*range(len(names.ALL)), *(len(names.ALL) + k for k in used)]
@@ -471,11 +461,6 @@ def with_evidence(
     own = [(share(x.precision) if counts_for is None else counts_for) * usual for x in told]
     values, active = np.concatenate([weights.values, own]), np.append(weights.active, np.ones(len(tables), bool))
     return replace(weights, values=values, active=active, tables=tuple(tables))
-
-
-def with_known(weights: Weights, known: TextEvidence) -> Weights:
-    """Return the weights with the tables of each source of evidence of places added."""
-    return with_knowers(weights, known.header, {name: places.table for name, places in known.places.items()})
 
 
 def for_new_text(weights: Weights, header: Mapping[str, About], known: TextEvidence | None = None) -> Weights:

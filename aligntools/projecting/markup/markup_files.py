@@ -184,7 +184,12 @@ def transfer_markup_files(
         raise UsageProblem(problem)
     tokenizing.checked()
     if segments is not None:
-        _write_segments(str(document), languages, segments)
+        found_in = read_document(str(document), languages)
+        if isinstance(found_in, TranslationFile):
+            raise UsageProblem("XLIFF and TMX have their translations in them; `segments` is for HTML and DOCX")
+        with Sinks(output=segments) as sinks:
+            for line in found_in.plain():
+                sinks.write({"output": line.encode("utf-8", "xmlcharrefreplace") + b"\n"}, flush=False)
         return
     if (model is None) != train:
         raise UsageProblem("give a saved model as `model`, or `train` one on these segments")
@@ -234,16 +239,6 @@ def _more(source: str | None, target: str | None, joint: str | None) -> Iterator
         sides = line.split(b"\t") if b"\t" in line else SEPARATOR.split(line)
         if len(sides) == 2:
             yield sides[0].decode("utf-8", "replace"), sides[1].decode("utf-8", "replace")
-
-
-def _write_segments(document: str, languages: str | None, path: str) -> None:
-    """Write the text of a document's segments."""
-    found = read_document(document, languages)
-    if isinstance(found, TranslationFile):
-        raise UsageProblem("XLIFF and TMX have their translations in them; `segments` is for HTML and DOCX")
-    with Sinks(output=path) as sinks:
-        for line in found.plain():
-            sinks.write({"output": line.encode("utf-8", "xmlcharrefreplace") + b"\n"}, flush=False)
 
 
 def _translated(path: str, target: str | None, languages: str | None) -> Document:
