@@ -131,8 +131,6 @@ def count(
     Returns int64 [sentences, 7]: the columns of `LABELS`; without ``labels_right`` that of labels is 0.
     """
     gold_heads, heads = np.asarray(gold_heads), np.asarray(heads)
-    if len(gold_heads) != len(heads):
-        raise ValueError(f"{len(heads)} words where the gold has {len(gold_heads)}")
     right = (gold_heads == heads) & words_counted
     roots = (gold_heads == 0) & words_counted
     both = right & labels_right if labels_right is not None else np.zeros(len(right), bool)

@@ -73,8 +73,6 @@ class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
 
     def count(self, gold: Sequence[Tree], hypothesis: Sequence[Tree]) -> np.ndarray:
         """Return the counts of each sentence."""
-        if len(gold) != len(hypothesis):
-            raise ValueError(f"{len(hypothesis)} trees for {len(gold)} gold trees")
         rows = [self._count(*pair) for pair in zip(gold, hypothesis, strict=True)]
         return np.array(rows, np.int64).reshape(len(rows), len(self.labels))
 

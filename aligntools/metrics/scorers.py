@@ -289,19 +289,17 @@ def _tokens_of(items: list[Any], what: str, separator: bytes | None) -> tuple[To
     flat = list(chain.from_iterable(words))
     with_words = None not in flat
     forms = flat if with_words else [b""] * len(flat)
-    return Tokens(forms, _offsets(words), list(chain.from_iterable(tags)), _numbers(items), "lists"), with_words
+    return Tokens(
+        forms, _offsets(words), list(chain.from_iterable(tags)), np.arange(1, len(items) + 1), "lists"
+    ), with_words
 
 
 def _words_of(item: Any) -> Any:
     return getattr(item, "tokens", getattr(item, "words", None))
 
 
-def _offsets(rows: Sequence[Sequence[Any]]) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
-
-
-def _numbers(rows: Sequence[Any]) -> np.ndarray:
-    return np.arange(1, len(rows) + 1)
+def _offsets(rows: Iterable[Sequence[Any]]) -> np.ndarray:
+    return np.cumsum([0, *map(len, rows)], dtype=np.int64)
 
 
 # Trees
@@ -395,7 +393,9 @@ def _trees_of(items: list[Any], what: str) -> DependencyTrees:
         for name, rows in found.items()
     }
     flat = np.fromiter(chain.from_iterable(heads), np.int32)
-    return DependencyTrees(flat, _offsets(heads), columns["labels"], columns["words"], columns["tags"], _numbers(items))
+    return DependencyTrees(
+        flat, _offsets(heads), columns["labels"], columns["words"], columns["tags"], np.arange(1, len(items) + 1)
+    )
 
 
 def _bytes(value: str | bytes) -> bytes:
@@ -543,9 +543,8 @@ class BracketScorer:
         for note in notes:
             _log.info("%s: %s", name_of(given, what), note)
         words = [tree.words() for tree in trees]
-        offsets = np.append(0, np.cumsum([len(own) for own in words])).astype(np.int64)
         joined = [word.encode("utf-8", "surrogateescape") for own in words for word in own]
-        return BracketTreebank(trees, joined, offsets, lines)
+        return BracketTreebank(trees, joined, _offsets(words), lines)
 
 
 def _filled(gold: BracketTreebank, other: BracketTreebank) -> BracketTreebank:

@@ -167,10 +167,6 @@ class InducedGrammar(SavedModel):
     rules: DenseRules
     settings: dict[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        if self.rules.n_tags != len(self.vocabulary) - 1:
-            raise ValueError(f"rules of {self.rules.n_tags} tags for {len(self.vocabulary) - 1}")
-
     def __str__(self) -> str:
         return f"{len(self.rules.roots)} symbols, {self.rules.n_tags} tags"
 

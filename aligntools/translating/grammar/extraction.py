@@ -74,8 +74,6 @@ class Extraction:
         folder: str | None = None,
     ) -> None:
         self.settings = (settings or ExtractionSettings()).checked()
-        if len(links) != len(bitext):
-            raise ValueError(f"links of {len(links)} sentences for {len(bitext)} sentence pairs")
         self.source, self.source_vocabulary = _by_bytes(bitext.source, bitext.source_vocabulary)
         self.target, self.target_vocabulary = _by_bytes(bitext.target, bitext.target_vocabulary)
         self.links = Links(np.ascontiguousarray(links.pairs, np.int32), np.ascontiguousarray(links.offsets, np.int64))

@@ -274,8 +274,6 @@ def estimate(counts: NgramCounts, store: ArrayStore, pool: Pool, thresholds: Seq
         for all higher orders. They do not fall, and the first is 0: no word is left out.
     """
     thresholds = [*thresholds, *[thresholds[-1]] * counts.order][: counts.order]
-    if thresholds[0] or sorted(thresholds) != thresholds:
-        raise ValueError("thresholds begin with 0 and do not fall")
     tables, found = _adjusted(counts, store)
     words = len(counts.vocabulary)
     unigrams = _unigrams(tables[0], words, found[0], store)

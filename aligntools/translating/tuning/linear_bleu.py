@@ -40,8 +40,6 @@ class References:
     def of(cls, sides: "Sequence[Side]") -> "References":
         """Take sides of equally many sentences (``tokens``, ``offsets``), a set of references each."""
         sentences = len(sides[0].offsets) - 1
-        if any(len(side.offsets) - 1 != sentences for side in sides):
-            raise ValueError("sets of references differ in their number of sentences")
         total = sum(len(side.tokens) for side in sides)
         capacity = 1 << max(4, int(8 * total).bit_length())
         keys, table = np.zeros(capacity, np.uint64), np.zeros((capacity, 3), np.int32)
