@@ -212,8 +212,7 @@ def _group(run: tuple[np.ndarray, np.ndarray, np.ndarray], k: int) -> list[int]:
     pool, starts, _ = run
     begin, end = starts[k : k + 2].tolist()
     codes = pool[begin:end].tolist()
-    found: list[int] = codes[: codes.index(0)]
-    return found
+    return list(codes[: codes.index(0)])
 
 
 def cuts(runs: list[tuple[np.ndarray, np.ndarray, np.ndarray]], shards: int) -> np.ndarray:

@@ -103,7 +103,9 @@ class TrainingView(View):
             values = step[name] if isinstance(step[name], list) else [step[name]]
             x = next((step[c] for c in _COUNTERS if c in step), n)
             own = tuple((k, step[k]) for k in _KEYS if k in step)
-            own = own if _goes_on(step) else (step["stage"], *own)
+            # a step goes on where those of the stage before ended, as an iteration does, of whatever model
+            goes_on = "iteration" in step or step["stage"] in ("mre", "em", "vb", "train", "learning")
+            own = own if goes_on else (step["stage"], *own)
             for d, value in enumerate(values):
                 y = 100.0 * value if name == "aer" else float(value)
                 lines.setdefault((*own, d if len(values) > 1 else -1), []).append((float(x), y))
@@ -194,11 +196,6 @@ def _figures(curves: list[Curve]) -> tuple[list[str], list[list[str]]]:
     values = [dict(curve.points) for curve in curves]
     rows = [[f"{x:g}", *(f"{y[x]:.6g}" if x in y else "" for y in values)] for x in places]
     return ["", *(curve.name for curve in curves)], rows
-
-
-def _goes_on(step: dict[str, Any]) -> bool:
-    """Whether a step goes on where those of the stage before ended, as an iteration does, of whatever model."""
-    return "iteration" in step or step["stage"] in ("mre", "em", "vb", "train", "learning")
 
 
 def _shown(part: Any) -> str:

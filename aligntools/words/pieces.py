@@ -165,8 +165,7 @@ class _Text:
         begins[self.goes_on[self.goes_on + 1 < len(begins)] + 1] = False
         begins[self.continues] = False
         begins = (begins | self.first_in_line()) & ~self.bare
-        found: np.ndarray = self.token_begin[begins]
-        return found
+        return np.asarray(self.token_begin[begins])
 
     def cut(self, word_begins: np.ndarray) -> Cut:
         """Return which words tokens are made of, and the other way round, by where words begin."""
@@ -479,14 +478,10 @@ def special(tokens: list[bytes]) -> list[bool]:
 
 
 @cache
-def _is_invisible(c: str) -> bool:
-    return unicodedata.category(c) in ("Cc", "Cs") or INVISIBLE.fullmatch(c.encode()) is not None
-
-
-@cache
 def visible(c: str) -> str:
     """Return a character if it is a letter to be compared: no mark, no space, and one that is seen."""
-    return "" if c == "▁" or c.isspace() or _is_invisible(c) else c
+    unseen = c == "▁" or c.isspace() or unicodedata.category(c) in ("Cc", "Cs")
+    return "" if unseen or INVISIBLE.fullmatch(c.encode()) else c
 
 
 @cache

@@ -192,8 +192,5 @@ def sources_of(text: Text | Iterable[os.PathLike[str]], split: str | None = None
         return [LineSource(IN_MEMORY, rows)]
     if isinstance(text, Sequence) and text and all(isinstance(item, os.PathLike) for item in text):
         return [LineSource(os.fspath(split_as(item, split))) for item in text if isinstance(item, os.PathLike)]
-    return [LineSource(IN_MEMORY, (_line_of_model(item, split) for item in sentences_given(text, IN_MEMORY)))]
-
-
-def _line_of_model(sentence: Sentence, split: str | None) -> bytes:
-    return b" ".join(words_of_model(sentence, split))
+    found = (words_of_model(item, split) for item in sentences_given(text, IN_MEMORY))
+    return [LineSource(IN_MEMORY, map(b" ".join, found))]

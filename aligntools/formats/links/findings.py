@@ -107,7 +107,8 @@ def read_findings(path: object) -> list[Finding]:
                     one = Finding(*known, *of_fields(about))
                 else:
                     one = _of_row(line)
-                _check(one)
+                if one.line < 1 or not 0 <= one.score < 1e9 or any(not 0 <= x.start < x.end for x in one.words):
+                    raise ValueError(line)
             except (ValueError, KeyError, TypeError, AttributeError):
                 raise DataError(path, number, f"is no line of `check()`; {_ADVICE}") from None
             if one.line in found:
@@ -142,8 +143,3 @@ def _parts(told: str) -> Iterator[tuple[str, tuple[int, int] | None, str]]:
             text, _, told = rest.partition("; placeholders ")
             told = f"placeholders {told}" if told else ""
             yield found[1], None, text
-
-
-def _check(one: Finding) -> None:
-    if one.line < 1 or not 0 <= one.score < 1e9 or any(not 0 <= word.start < word.end for word in one.words):
-        raise ValueError

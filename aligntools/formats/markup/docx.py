@@ -258,7 +258,8 @@ class PartReader:
                 look = re.sub(rf"<{self.prefix}(?:lang|noProof)\b[^>]*/>", "", look)
                 look = "" if re.fullmatch(r"<[^<>]*>(\s*</[^<>]*>)?", look) else look
             elif local == "t":
-                here.put(self._text(events), look)
+                inside = takewhile(lambda event: event.kind != "end", events)
+                here.put("".join(escape(event.text) for event in inside if event.kind == "text"), look)
             elif local == "noBreakHyphen":
                 self._skip(events, event, here)
                 here.put("\u2011", look)
@@ -303,10 +304,6 @@ class PartReader:
             here.written[number] = here.written[number][0] + written, here.written[number][1]
         else:
             here.add(local, written)
-
-    def _text(self, events: Iterator[XmlEvent]) -> str:
-        inside = takewhile(lambda event: event.kind != "end", events)
-        return "".join(escape(event.text) for event in inside if event.kind == "text")
 
     def _done(self, here: _Paragraph, number: int) -> Paragraph:
         """Return a paragraph whose runs that do not look like most of it are marks."""

@@ -176,11 +176,10 @@ class _ZstdFrames(ReadOnly):
             raise OSError("Not a zstd block")
         frame, last = self._frame, number & 1
         rest = self._exactly((1 if kind == 1 else size) + (self._checksum if last else 0))
-        found = frame.decompress(header + rest)
+        found: bytes = frame.decompress(header + rest)
         if last:
             self._frame = None
-        result: bytes = found
-        return result
+        return found
 
 
 def _decompressed(suffix: str, path: object, raw: Pushed) -> Raw:

@@ -20,7 +20,7 @@ import numpy as np
 from aligntools.formats.annotation.as_plain_text import is_memory, plain_blocks
 from aligntools.formats.annotation.text_kinds import refuse_for_pairs
 from aligntools.formats.opening import files
-from aligntools.formats.opening.files import NOT_UTF8, Readable, bounded_lines
+from aligntools.formats.opening.files import NOT_UTF8, bounded_lines
 from aligntools.formats.opening.live_inputs import ReadOnly
 from aligntools.formats.text.corpus import REASONS, Bitext, Side, Skipped
 from aligntools.formats.text.exchange import format_of, paired
@@ -172,18 +172,12 @@ def _blocks(path: object, unbuffered: bool = False, plain: bool = True) -> Gener
     """Yield nothing once the file is open, then its lines, in blocks or one by one."""
     with files.reading(path) as file:
         yield b""
-        blocks = _single(file) if unbuffered else files.line_blocks(file, _BLOCK)
-        if plain and not unbuffered:
-            blocks = plain_blocks(path, blocks, WhiteSpace(path))
+        if unbuffered:  # lines; in the place of one that is too long to be held, one of too many words
+            blocks = (_OVER_LONG if line is None else line for line in bounded_lines(file))
         else:
-            blocks = WhiteSpace(path).through(blocks)
-        yield from blocks
-
-
-def _single(file: Readable) -> Iterator[bytes]:
-    """Yield lines one by one; in the place of one that is too long to be held, one of too many words."""
-    for line in bounded_lines(file):
-        yield _OVER_LONG if line is None else line
+            blocks = files.line_blocks(file, _BLOCK)
+        white = WhiteSpace(path)
+        yield from plain_blocks(path, blocks, white) if plain and not unbuffered else white.through(blocks)
 
 
 class _Text:

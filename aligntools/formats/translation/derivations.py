@@ -126,7 +126,9 @@ def read_derivations(path: str | os.PathLike[str]) -> list[DerivedSentence]:
             begun = True
             continue
         try:
-            result.append(_sentence(value))
+            source = _words(value["source"])
+            found = tuple(_derivation(d, len(source)) for d in value["derivations"])
+            result.append(DerivedSentence(source, found))
         except _Fault as fault:
             raise DataError(path, number, str(fault)) from None
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -138,11 +140,6 @@ def read_derivations(path: str | os.PathLike[str]) -> list[DerivedSentence]:
 
 class _Fault(Exception):
     """What is wrong with a line."""
-
-
-def _sentence(value: Any) -> DerivedSentence:
-    source = _words(value["source"])
-    return DerivedSentence(source, tuple(_derivation(d, len(source)) for d in value["derivations"]))
 
 
 def _derivation(value: Any, length: int) -> Derivation:
