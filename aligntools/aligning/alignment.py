@@ -3,13 +3,14 @@
 import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack
 
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.aligner_training import settings_of_new_text, tell_unused, train_with
 from aligntools.aligning.alignments import Alignments, joined
-from aligntools.aligning.evidence import EvidenceOptions, TextEvidence, ask
+from aligntools.aligning.evidence import EvidenceOptions, TextEvidence, ask, summary
 from aligntools.aligning.evidence_kinds import SETTINGS
 from aligntools.aligning.models import registry
 from aligntools.aligning.priors import SomePriors, WeightedPriors
@@ -30,7 +31,7 @@ from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
-from aligntools.ground.progress import Progress
+from aligntools.ground.progress import Progress, Watch
 from aligntools.ground.run import Run
 from aligntools.words.white_space import SPLITS, split_of
 
@@ -100,21 +101,39 @@ def text_with_evidence(
     asked: EvidenceOptions,
     reading: Reading,
     run: Run,
-    tell: Callable[[str, int, int], None] = lambda _kind, _done, _of: None,
+    watch: Watch | None = None,
     places: bool = False,
 ) -> "tuple[Bitext, TextEvidence | None]":
     """Return a text as training reads it, and the evidence about its words as written; see `evidence.ask`."""
-    if isinstance(sources, Bitext):
-        written = sources
-    else:
+    known = None
+    with nullcontext() if watch is None else watch.stage(" and ".join(kind.name for kind in asked.kinds) or "reading"):
         cased = replace(reading, case_sensitive=True) if asked else reading
-        written = read_bitext(sources, targets, reading=cased)
-    if not asked:
+        written = sources if isinstance(sources, Bitext) else read_bitext(sources, targets, reading=cased)
+        if asked:
+            with pool_of(run.threads) as pool:
+                known = ask(written, asked, pool, _progress_of(watch), places)
+    if known is None:
         return written, None
-    with pool_of(run.threads) as pool:
-        known = ask(written, asked, pool, tell, places)
+    if watch is not None:
+        watch.close()
+        for line in summary(known.header):
+            watch.say(line)
     text = written if reading.case_sensitive else in_lower_case(written)
-    return text, known.of(text) if known is not None else None
+    return text, known.of(text)
+
+
+def _progress_of(watch: Watch | None) -> Callable[[str, int, int], None]:
+    """Return what shows how far a kind of evidence has read a text, called with its name, more pairs and all pairs."""
+    begun = set()
+
+    def tell(kind: str, more: int, pairs: int) -> None:
+        if watch is not None:
+            if kind not in begun:
+                begun.add(kind)
+                watch.begin(kind, pairs, "pair")
+            watch.advance(kind, more)
+
+    return tell
 
 
 def _settings_after(settings: AlignerSettings, init_model: Aligner | None, adapt: Aligner | None) -> AlignerSettings:

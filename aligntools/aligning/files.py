@@ -12,7 +12,7 @@ from aligntools.aligning.aligner import PART, Aligner, check_applied
 from aligntools.aligning.aligner_training import settings_of_new_text, tell_unused, train_with
 from aligntools.aligning.alignment import Plan, text_with_evidence, with_word_classes
 from aligntools.aligning.alignments import Alignments, AlignmentTally
-from aligntools.aligning.evidence import EvidenceOptions, TextEvidence, summary
+from aligntools.aligning.evidence import EvidenceOptions, TextEvidence
 from aligntools.aligning.outputs import AlignmentSinks, check_whole_words, write_ttable
 from aligntools.aligning.parts import alignment as large
 from aligntools.aligning.parts.alignment import PartsRun
@@ -99,7 +99,7 @@ def align_files(
                     decisions, network = plan.decisions(decisions), start.weights is not None
                     out.check_direction(plan.settings.direction, network, decisions, str(init_model))
                 with compiling_for(plan.settings.trained, pool.threads):
-                    bitext, known = read(sides, evidence, reading, run, watch)
+                    bitext, known = text_with_evidence(*sides, evidence, reading, run, watch)
                     if source_classes or target_classes:
                         bitext = with_word_classes(bitext, source_classes, target_classes)
                         known = known.of(bitext) if known is not None else None
@@ -217,19 +217,6 @@ def _train(
         if out.giza:
             out.giza.finish(aligner, bitext)
     _finish(out, counter, watch)
-
-
-def read(
-    sides: TextSides, asked: EvidenceOptions, reading: Reading, run: Run, watch: Watch, places: bool = False
-) -> "tuple[Bitext, TextEvidence | None]":
-    """Read a text; return what is known of its words, too, or of their ``places``."""
-    with watch.stage(" and ".join(kind.name for kind in asked.kinds) or "reading"):
-        bitext, known = text_with_evidence(*sides, asked, reading, run, _asking(watch), places)
-    if known is not None:
-        watch.close()
-        for line in summary(known.header):
-            watch.say(line)
-    return bitext, known
 
 
 def _counter(out: AlignmentSinks, direction: str) -> PriorCounter | None:
@@ -372,19 +359,6 @@ def _bars(watch: Watch) -> Bars:
         watch.advance(stage)
 
     return advance
-
-
-def _asking(watch: Watch) -> Callable[[str, int, int], None]:
-    """Return what shows how far a kind of evidence has read a text, called with its name, more pairs and all pairs."""
-    begun = set()
-
-    def tell(kind: str, more: int, pairs: int) -> None:
-        if kind not in begun:
-            begun.add(kind)
-            watch.begin(kind, pairs, "pair")
-        watch.advance(kind, more)
-
-    return tell
 
 
 def loaded(

@@ -7,9 +7,10 @@ from typing import Any
 
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.aligner_training import tell_unused, train_with
+from aligntools.aligning.alignment import text_with_evidence
 from aligntools.aligning.alignments import Alignments
 from aligntools.aligning.evidence import EvidenceOptions
-from aligntools.aligning.files import loaded, read
+from aligntools.aligning.files import loaded
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text_files import TextFiles, TextSides, raw_text
 from aligntools.formats.text.text_settings import Reading
@@ -43,7 +44,8 @@ class OpenedText:
             return self.model, qualities(self.model, *self.inputs, reading=self.reading, run=self.run)
         watch, training = self.work.watch, self.work.training
         tell_unused(training)
-        bitext, known = read(self.inputs, self.work.evidence.chosen(training.best), self.reading, self.run, watch)
+        evidence = self.work.evidence.chosen(training.best)
+        bitext, known = text_with_evidence(*self.inputs, evidence, self.reading, self.run, watch)
         how: Any = {"reading": self.reading, "run": self.run, "keep_text": False, "progress": watch, "known": known}
         aligner = train_with(bitext, training, **how)
         if self.work.save_model:

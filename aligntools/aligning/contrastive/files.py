@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aligntools.aligning.aligner import Aligner, check_applied
+from aligntools.aligning.alignment import text_with_evidence
 from aligntools.aligning.alignments import AlignmentTally
 from aligntools.aligning.contrastive.aligner import (
     ContrastiveAligner,
@@ -24,7 +25,6 @@ from aligntools.aligning.contrastive.base import (
 from aligntools.aligning.contrastive.other_links import Evidence, check_count, read_evidence
 from aligntools.aligning.contrastive.settings import MOST_FILES, ContrastiveSettings
 from aligntools.aligning.evidence import EvidenceOptions
-from aligntools.aligning.files import read
 from aligntools.aligning.outputs import MANY_LINKS
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text_files import TextFiles
@@ -141,7 +141,7 @@ def contrastive_align_files(
             names = {"source_vcb": source_vcb, "target_vcb": target_vcb}
             base = aligner_from_tables(forward_table, reverse_table, **names, case_sensitive=reading.case_sensitive)
         else:
-            bitext, known = read(text.paths(reading.split), asked, reading, run, watch)
+            bitext, known = text_with_evidence(*text.paths(reading.split), asked, reading, run, watch)
             links = read_evidence(bitext, evidence)
             watch.close()
             if not len(bitext.source.tokens):
@@ -157,7 +157,7 @@ def contrastive_align_files(
         else:
             if bitext is None:  # read once: learning and aligning both need it
                 cased = replace(reading, case_sensitive=not base.model.lowercase)
-                bitext, known = read(text.paths(reading.split), asked, cased, run, watch, places=True)
+                bitext, known = text_with_evidence(*text.paths(reading.split), asked, cased, run, watch, places=True)
                 links, base = read_evidence(bitext, evidence), base.knowing(known)
             if start is None and settings.features.strip() != "all":
                 watch.say("note: not all features are used, so learning starts from the paper's weights; see `start`")
