@@ -79,9 +79,9 @@ def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool
     sample(hmm, matrices, directions, max(1, total), several, settings, pool)
     arrays: dict[str, np.ndarray] = {}
     for n, one in enumerate(directions):
-        jumps = one.mean_jumps - begun[n]
-        arrays |= {f"pairs{n}": one.mean_pairs, f"null{n}": one.null, f"jumps{n}": jumps}
-        arrays[f"fertility{n}"] = one.mean_fertility.astype(np.float32)
+        jumps, fertility = one.means.jumps - begun[n], one.means.fertility.astype(np.float32)
+        arrays |= {f"pairs{n}": one.means.pairs, f"null{n}": one.counts.null, f"jumps{n}": jumps}
+        arrays[f"fertility{n}"] = fertility
     sizes = part_table.offsets[part + 1] - part_table.offsets[part]
     store.write(name, starts=np.concatenate([[0], np.cumsum(sizes)]), **arrays)
 

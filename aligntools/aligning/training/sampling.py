@@ -91,8 +91,7 @@ class DirectionCounts:
     expected (float32 [n_pairs]): The HMM's expected counts.
     expected_words (float64 [n_given_words]): Their sums, over all pairs of the words.
     extra, extra_words: The same for the counts of priors.
-    prior_null (float64 [n_observed_words + 1]), jump_rows (int16 [n_given_words + 1]), prior_jumps (float64 [rows, 2 *
-        JUMPS + 2]), prior_fertility (float32 [n_given_words, FERTILITIES]).
+    null, jump_rows, jumps, fertility: As in `LinkCounts`, which begin with them.
     """
 
     def __init__(
@@ -103,31 +102,26 @@ class DirectionCounts:
         expected_words: np.ndarray,
         extra: np.ndarray,
         extra_words: np.ndarray,
-        prior_null: np.ndarray,
+        null: np.ndarray,
         jump_rows: np.ndarray,
-        prior_jumps: np.ndarray,
-        prior_fertility: np.ndarray,
+        jumps: np.ndarray,
+        fertility: np.ndarray,
         generator: int,
     ) -> None:
         self.forward, self.expected, self.expected_words = forward, expected, expected_words
-        self.types = (table.types if forward else table.target_types).astype(np.float32)
         self.extra, self.extra_words = extra, extra_words
-        self.pairs = extra.copy()
-        self.null, self.jumps, self.fertility = prior_null, prior_jumps, prior_fertility
-        self.jump_rows = jump_rows
-        self.words = np.append(self.extra_words, self.null.sum())
-        self.mean_pairs = np.zeros_like(self.pairs)
-        self.mean_jumps = self.jumps.copy()
-        self.mean_fertility = self.fertility.astype(np.float64)
+        types, words = table.types if forward else table.target_types, np.append(extra_words, null.sum())
+        self.counts = kc.LinkCounts(extra.copy(), words, types.astype(np.float32), null, jump_rows, jumps, fertility)
+        self.means = kc.LinkMeans(np.zeros_like(extra), jumps.copy(), fertility.astype(np.float64))
         self.generator = np.array([generator], np.uint64)
 
     def add_expected(self, share: float) -> None:
         """Add ``share`` of the HMM's expected counts."""
-        self.pairs += self.expected * np.float32(share)
-        np.maximum(self.pairs, self.extra, out=self.pairs)
-        n = len(self.extra_words)
-        self.words[:n] += self.expected_words * share
-        np.maximum(self.words[:n], self.extra_words, out=self.words[:n])
+        pairs, words = self.counts.pairs, self.counts.words[: len(self.extra_words)]
+        pairs += self.expected * np.float32(share)
+        np.maximum(pairs, self.extra, out=pairs)
+        words += self.expected_words * share
+        np.maximum(words, self.extra_words, out=words)
 
 
 def _direction(
@@ -158,10 +152,9 @@ def _direction(
 
 
 def _finished(d: DirectionCounts, table: Table) -> kc.LinkCounts:
-    pairs = d.mean_pairs + d.extra
-    words = np.append(table.row_sums(pairs) if d.forward else table.column_sums(pairs), d.words[-1])
-    fertility = d.mean_fertility.astype(np.float32)
-    return kc.LinkCounts(pairs, words, d.types, d.null, d.jump_rows, d.mean_jumps, fertility)
+    pairs, fertility = d.means.pairs + d.extra, d.means.fertility.astype(np.float32)
+    words = np.append(table.row_sums(pairs) if d.forward else table.column_sums(pairs), d.counts.words[-1])
+    return d.counts._replace(pairs=pairs, words=words, jumps=d.means.jumps, fertility=fertility)
 
 
 def train_sampler(
@@ -235,12 +228,10 @@ def sample(
             c, o = (source, target) if d.forward else (target, source)
             links = found[0 if d.forward else 1]
             text = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
-            counts = kc.LinkCounts(d.pairs, d.words, d.types, d.null, d.jump_rows, d.jumps, d.fertility)
-            means = kc.LinkMeans(d.mean_pairs, d.mean_jumps, d.mean_fertility)
             scratch = sampler_scratch(text, chunk.k0, chunk.k1)
-            kc.add_chunk(chunk.k0, chunk.k1, text, links, 1.0, counts, scratch.fertility)
+            kc.add_chunk(chunk.k0, chunk.k1, text, links, 1.0, d.counts, scratch.fertility)
             how = settings.sampler_p_null, kf.LEXICAL_PRIOR, sweeps, burn, False, np.uint64(0)
-            kf.sweep(chunk.k0, chunk.k1, text, links, counts, means, *how, d.generator, 0, 0, scratch)
+            kf.sweep(chunk.k0, chunk.k1, text, links, d.counts, d.means, *how, d.generator, 0, 0, scratch)
 
         pool.map(task, directions)
         if last_pass is not None:
