@@ -35,12 +35,14 @@ class SingleWords(VectorSource):
         """Encode the most frequent words."""
         return [self.member.vectors(own, pool) for own in words]
 
-    def tried(self, said: SourceEvidence, written: "Bitext") -> SourceEvidence:
+    def tried(self, evidence: SourceEvidence, written: "Bitext") -> SourceEvidence:
         """Return the same: how far the encoder is believed shows in sentences. The agreement is for readers."""
         from aligntools.encoding.lexicon import agreement
 
-        assert said.priors is not None
-        return SourceEvidence(said.about | {"agreement": round(agreement(said.priors, written), 4)}, said.priors)
+        assert evidence.priors is not None
+        return SourceEvidence(
+            evidence.about | {"agreement": round(agreement(evidence.priors, written), 4)}, evidence.priors
+        )
 
 
 @dataclass(frozen=True, eq=False)

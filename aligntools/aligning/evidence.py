@@ -142,9 +142,9 @@ class WordSource(Source):
         """
         return self.tried(self.of_words(source, target, pool), tried)
 
-    def tried(self, said: SourceEvidence, written: "Bitext") -> SourceEvidence:
-        """Return what was said, scaled by how well it agrees with a text or a part of it; words are as written."""
-        return said
+    def tried(self, evidence: SourceEvidence, written: "Bitext") -> SourceEvidence:
+        """Return the evidence scaled by how well it agrees with a text or a part of it; words are as written."""
+        return evidence
 
 
 class TextSource(Source):
@@ -393,39 +393,39 @@ class EvidenceOptions:
 class TextEvidence:
     """What all kinds that were asked know of a text.
 
-    said: By the name of the kind.
+    by_kind: By the names of kinds.
     text: The text, as training takes it.
     """
 
-    said: Mapping[str, SourceEvidence]
+    by_kind: Mapping[str, SourceEvidence]
     asked: EvidenceOptions = field(default_factory=EvidenceOptions)
     text: "Bitext | None" = None
 
     @cached_property
     def priors(self) -> "Priors | None":
         """Links of types of words, of all kinds together."""
-        return self._together(self.said)
+        return self._together(self.by_kind)
 
     @cached_property
     def of_pieces(self) -> "Priors | None":
         """Those that are links of pieces of words, too."""
-        return self._together([name for name in self.said if kind_of(name).pieces])
+        return self._together([name for name in self.by_kind if kind_of(name).pieces])
 
     def _together(self, names: Iterable[str]) -> "Priors | None":
         from aligntools.formats.links.priors import combined
 
-        found = [priors for name in names if (priors := self.said[name].priors) is not None]
+        found = [priors for name in names if (priors := self.by_kind[name].priors) is not None]
         return found[0] if len(found) == 1 else combined(found) if found else None
 
     @property
     def header(self) -> dict[str, About]:
         """What a model's header says."""
-        return {name: one.about for name, one in self.said.items()}
+        return {name: one.about for name, one in self.by_kind.items()}
 
     @property
     def places(self) -> "dict[str, Places]":
         """Evidence of places, by kind, in the order that weights have it."""
-        return {name: one.places for name, one in sorted(self.said.items()) if one.places is not None}
+        return {name: one.places for name, one in sorted(self.by_kind.items()) if one.places is not None}
 
     @property
     def tables(self) -> "dict[str, np.ndarray]":
@@ -439,8 +439,8 @@ class TextEvidence:
         return {name: one for name, one in found.items() if isinstance(one, TextSource)}
 
     def without(self, names: Sequence[str]) -> "TextEvidence":
-        """Return the same without what some kinds said."""
-        return replace(self, said={name: one for name, one in self.said.items() if name not in names})
+        """Return the same without the evidence of some kinds."""
+        return replace(self, by_kind={name: one for name, one in self.by_kind.items() if name not in names})
 
     def of(self, text: "Bitext") -> "TextEvidence":
         """Return the same of the text as training takes it."""
@@ -478,7 +478,7 @@ def ask(
 
     Raises UsageProblem when a source is not there. Raises DataError when its files are damaged.
     """
-    said = {}
+    by_kind = {}
     for kind in asked.kinds:
         source = kind.source(asked.of_kind(kind))  # forgotten before training: it may take memory
         own = partial(tell, kind.name)
@@ -486,7 +486,7 @@ def ask(
             sampled = source.pairs_of(*sizes(written)) != len(written)
             alone = source.alone if sampled and not places else None  # it knows the words of pairs that are not read
             found = source.known(written, pool, own)
-            said[kind.name] = found if alone is None else found.with_words(alone.known(written, pool, own))
+            by_kind[kind.name] = found if alone is None else found.with_words(alone.known(written, pool, own))
         elif not places:
-            said[kind.name] = source.known(written, pool, own)
-    return TextEvidence(said, asked, written) if asked else None
+            by_kind[kind.name] = source.known(written, pool, own)
+    return TextEvidence(by_kind, asked, written) if asked else None

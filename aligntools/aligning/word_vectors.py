@@ -43,15 +43,15 @@ class VectorSource(WordSource):
         priors = lexicon(source, target, sides, pool)
         return SourceEvidence(self.about | {"entries": len(priors)} | about, priors)
 
-    def tried(self, said: SourceEvidence, written: "Bitext") -> SourceEvidence:
+    def tried(self, evidence: SourceEvidence, written: "Bitext") -> SourceEvidence:
         """Return this answer, scaled by how often neighbouring words share sentence pairs."""
         from aligntools.encoding.lexicon import agreement, belief
 
-        assert said.priors is not None
-        agreed = agreement(said.priors, written)
+        assert evidence.priors is not None
+        agreed = agreement(evidence.priors, written)
         share = belief(agreed)
         about = {"agreement": round(agreed, 4), "belief": round(share, 4)}
-        return SourceEvidence(said.about | about, said.priors.believed(share))
+        return SourceEvidence(evidence.about | about, evidence.priors.believed(share))
 
 
 @dataclass(frozen=True)

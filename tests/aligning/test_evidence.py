@@ -389,7 +389,7 @@ def test_kinds_stand_beside_each_other(text, sources, tmp_path):
 
 def test_priors_and_tables_of_several_kinds(text, sources, tmp_path):
     known = at.train_aligner(*text, fast=True, equal_length=True, first_letter=3.0).known
-    alphas = [one.priors.lexical.alphas.sum() for one in known.said.values()]
+    alphas = [one.priors.lexical.alphas.sum() for one in known.by_kind.values()]
     assert known.priors.lexical.alphas.sum() == pytest.approx(sum(alphas))
     at.train_contrastive_aligner(*text, encoder=True).save_weights(tmp_path / "w")
     whole = json.loads((tmp_path / "w").read_text())

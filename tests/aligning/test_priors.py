@@ -214,7 +214,7 @@ def test_the_sampler_starts_from_its_priors():
     (member,), _ = learn(bitext, model_type="hmm", look_alike=False, views=(0,))
     given = view_priors(priors, member.words, True, ONES)
     for forward in (True, False):
-        plain, found = (_direction(member, forward, None, 1, p) for p in (None, given))
+        plain, found = (_direction(member, forward, None, 1, p).counts for p in (None, given))
         table, words = member.table, member.words
         rows = np.repeat(np.arange(table.n_source), np.diff(table.ptr))
         extra = {

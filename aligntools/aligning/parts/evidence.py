@@ -118,8 +118,8 @@ def _ask_kind(work: PartedText, asking: Asking, runner: JobRunner) -> tuple[Abou
         if asking.words is not None:
             if not store.has(asking.name()):
                 runner.run(asking.kind.name, partial(ask_words, work, asking), [work.parts])
-            said = given_pairs.kept_priors(store, asking.name())
-            about, priors = store.about(asking.name()), [said] if len(said) else []
+            kept = given_pairs.kept_priors(store, asking.name())
+            about, priors = store.about(asking.name()), [kept] if len(kept) else []
         if isinstance(source, TextSource):
             runner.run(asking.kind.name, partial(ask_part, work, asking), parts)
             belief, own = source.of_parts([store.about(asking.name(part)) for part in parts])
@@ -148,7 +148,7 @@ def ask_words(work: PartedText, asking: Asking, parts: int, pool: Pool) -> None:
     distinct = [Vocabulary.from_words(word for word, _ in of_side.most_common()) for of_side in counts]
     texts = (load_text(work.store, written_name(*work.place(part))) for part in range(parts))
     first = load_text(work.store, written_name(*work.place(0)))
-    said = source.of_text(distinct[0], distinct[1], first, texts, pool)
-    priors = said.priors or Priors()
+    evidence = source.of_text(distinct[0], distinct[1], first, texts, pool)
+    priors = evidence.priors or Priors()
     priors = given_pairs.in_lower_case(priors) if asking.lowercase else priors
-    given_pairs.keep_priors(work.store, asking.name(), priors, said.about)
+    given_pairs.keep_priors(work.store, asking.name(), priors, evidence.about)
