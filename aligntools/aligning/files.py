@@ -124,16 +124,9 @@ def _apply(
         check_whole_words(aligner.settings.views[0])
         write_ttable(aligner, out.ttable)
     counter, tally = _counter(out, aligner.settings.direction), Tally()
-    blocks = aligner.align_blocks(
-        *sides,
-        decisions=decisions,
-        directions=out.directions,
-        run=run,
-        reading=reading,
-        unbuffered=unbuffered,
-        counter=counter,
-        requests=(tally, str(sides[0])) if unbuffered else None,
-    )
+    requests = (tally, str(sides[0])) if unbuffered else None
+    how: Any = {"directions": out.directions, "unbuffered": unbuffered, "counter": counter, "requests": requests}
+    blocks = aligner.align_blocks(*sides, decisions=decisions, run=run, reading=reading, **how)
     with ending():
         with watch.stage("aligning"):
             for block in blocks:
