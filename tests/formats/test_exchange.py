@@ -71,6 +71,7 @@ def test_tmx(named, encoding):
     assert lines(path, "de,en") == LINES
     assert lines(path, "en-US, de-DE") == ["\t".join(line.split("\t")[::-1]) for line in LINES]
     assert lines(path, "en-GB,de")[0] == "\t" + LINES[0].split("\t")[0]  # en-US is not en-GB
+    assert lines(path, "en-de") == lines(path, "en,de")
 
 
 def test_xliff_and_tables(named):
@@ -108,8 +109,9 @@ def test_languages_of_what_has_none(named):
     for about in ({"joint": path, "input_format": "tsv"}, {"source": path, "target": path}, {"joint": io.BytesIO()}):
         with pytest.raises(UsageProblem, match="languages"):
             read_bitext(**about, languages="de,en")
-    with pytest.raises(UsageProblem, match="two, source and target"):
-        read_bitext(joint=path, languages="de")
+    for languages in ("de", "en-GB-de", "de,en,fr", "de-", ",en"):
+        with pytest.raises(UsageProblem, match="two, source and target"):
+            read_bitext(joint=path, languages=languages)
 
 
 def test_every_reader_has_a_pair_for_each_unit(named):

@@ -4,7 +4,8 @@ import logging
 
 import pytest
 
-from aligntools.words.tokenizers import UNSPACED, tokenizers
+from aligntools.ground.errors import UsageProblem
+from aligntools.words.tokenizers import UNSPACED, languages_of, tokenizers
 
 
 @pytest.mark.parametrize("language", ["zh", "ja", "th", "lo", "km", "my"])
@@ -23,3 +24,10 @@ def test_other_languages_and_icu_are_not(caplog):
         tokenizers("zh-ja", "icu")
         tokenizers("icu")
     assert not caplog.records
+
+
+def test_a_pair_of_languages_has_a_hyphen_or_a_comma():
+    assert languages_of("de-en") == languages_of("de,en") == ("de", "en")
+    for pair in ("de", "de en", "de-en-fr", "de,", "DE-EN", "de-GB"):
+        with pytest.raises(UsageProblem, match="such as de-en"):
+            languages_of(pair)
