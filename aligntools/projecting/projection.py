@@ -125,10 +125,8 @@ class Projection:
         if self.scored:
             misc = COLUMNS["misc"]
             before = self.source.column(misc) if isinstance(self.source, Conll) else [b"_"] * len(words)
-            marks = [
-                CONFIDENCE + b"%.3f" % p if there else b""
-                for p, there in zip(self.confidence, self.reached, strict=True)
-            ]
+            known = zip(self.confidence, self.reached, strict=True)
+            marks = [CONFIDENCE + b"%.3f" % p if there else b"" for p, there in known]
             columns[misc] = [_with(*pair) for pair in zip(columns.get(misc, before), marks, strict=True)]
         if isinstance(self.source, Conll):
             return self.source.format(columns)

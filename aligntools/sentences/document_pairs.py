@@ -309,16 +309,9 @@ def align_sentence_files(
     source_texts, target_texts = (
         {"alone": one.sentences(own), "sentences": one.sentences(range(len(one.lines)))} for one, own in sides
     )
-    sinks = Sinks(
-        output=output,
-        source=source_output,
-        target=target_output,
-        ladder=ladder,
-        source_alone=source_alone,
-        target_alone=target_alone,
-        source_sentences=source_sentences,
-        target_sentences=target_sentences,
-    )
+    more: Any = {"source_alone": source_alone, "target_alone": target_alone}
+    more |= {"source_sentences": source_sentences, "target_sentences": target_sentences}
+    sinks = Sinks(output=output, source=source_output, target=target_output, ladder=ladder, **more)
     written = {
         "output": _format_pairs(found, output_format, codes),
         "source": "".join(one + "\n" for one, _ in pairs),

@@ -9,7 +9,7 @@ from aligntools.formats.text.raw_pairs import RawPairs
 from aligntools.formats.text.units import UnitCopy
 from aligntools.ground.errors import UsageProblem
 from aligntools.pipeline import Sinks
-from aligntools.tools.filters import Filter, PairQuality
+from aligntools.tools.filters import PairQuality, judged
 from aligntools.tools.text_work import TextWork
 
 #: Tabs and carriage returns, which cannot stand within a field, as spaces.
@@ -52,12 +52,12 @@ def filter_files(
         """Return what has the units as they stand, where they are written so."""
         return raw.copy if raw.kind in _WRITTEN_BACK and output and not everything else None
 
-    judge, tally, watch, reasons = Filter(limits), AlignmentTally(), work.watch, Counter[str]()
+    limits, tally, watch, reasons = limits.checked(), AlignmentTally(), work.watch, Counter[str]()
     with work.opened(copies=True) as text, sinks, watch.stage("filtering"):
         for block in text.aligned()[1]:
             lines = text.raw.read(len(block))
             source, target = ([line.decode("utf-8", "replace") for line in side] for side in lines)
-            found = judge.judged(block, source, target)
+            found = judged(limits, block, source, target)
             rows = _rows(found, lines, tally.pairs, everything, text.raw.format in (None, "tsv"))
             if (copy := copied(text.raw)) is not None:
                 rows["output"] = copy.take([quality.kept for quality in found])

@@ -89,40 +89,27 @@ class PairQuality(NamedTuple):
         return not self.reason
 
 
-class Filter:
-    """What tells pairs that pass from those that do not."""
-
-    def __init__(self, settings: FilterSettings):
-        self.settings = settings.checked()
-
-    def judged(self, block: Alignments, sources: Sequence[str], targets: Sequence[str]) -> list[PairQuality]:
-        """Return the quality of each pair of a block that was aligned with ``threshold=LEAST``.
-
-        sources, targets: The sentences.
-        """
-        covered = coverage(block.table, block.probabilities, block.lengths)
-        per_word = block.scores[:, 2:].T
-        figures = np.stack([scores(covered, per_word), *covered, np.fmin(*per_word)]).T.tolist()
-        words = block.lengths[0].tolist()
-        found = []
-        for row, n, source, target in zip(figures, words, sources, targets, strict=True):
-            same = copied(split_words(source), split_words(target)) if n else 0.0
-            score, first, second, probability = row
-            reason = self._reason(score, min(first, second), probability, same) if n else "unaligned"
-            found.append(PairQuality(score, first, second, probability, same, reason))
-        return found
-
-    def _reason(self, score: float, covered: float, probability: float, same: float) -> str:
-        if same > self.settings.max_copied:
-            return "copied"
-        if score < self.settings.min_score:
-            return "score"
-        if covered < self.settings.min_coverage:
-            return "coverage"
-        least = self.settings.min_probability
-        if least is not None and probability < least:
-            return "probability"
-        return ""
+def judged(
+    limits: FilterSettings, block: Alignments, sources: Sequence[str], targets: Sequence[str]
+) -> list[PairQuality]:
+    """Return the quality of each pair of a block that was aligned with ``threshold=LEAST``, and why it fails."""
+    covered = coverage(block.table, block.probabilities, block.lengths)
+    per_word = block.scores[:, 2:].T
+    figures = np.stack([scores(covered, per_word), *covered, np.fmin(*per_word)]).T.tolist()
+    least, found = limits.min_probability, []
+    for row, n, source, target in zip(figures, block.lengths[0].tolist(), sources, targets, strict=True):
+        same = copied(split_words(source), split_words(target)) if n else 0.0
+        score, first, second, probability = row
+        reasons = {
+            "unaligned": not n,
+            "copied": same > limits.max_copied,
+            "score": score < limits.min_score,
+            "coverage": min(first, second) < limits.min_coverage,
+            "probability": least is not None and probability < least,
+        }
+        reason = next((reason for reason, there in reasons.items() if there), "")
+        found.append(PairQuality(score, first, second, probability, same, reason))
+    return found
 
 
 @taking(FilterSettings)
@@ -170,13 +157,13 @@ def filter_pairs(
     [True, False]
     """
     given = Given("filter_pairs", options)
-    judge = Filter(given.take(FilterSettings, limits))
+    limits = given.take(FilterSettings, limits).checked()
     model, _, run = model_for(given, sources, targets, model)
     lines = [[s if isinstance(s, str) else " ".join(s) for s in side] for side in (sources, targets)]
     found: list[PairQuality] = []
     for block in qualities(model, *lines, run=run):
         here = slice(len(found), len(found) + len(block))
-        found += judge.judged(block, lines[0][here], lines[1][here])
+        found += judged(limits, block, lines[0][here], lines[1][here])
     return found
 
 

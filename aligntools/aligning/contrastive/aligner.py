@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 from aligntools.aligning.aligner import JOB, Aligner, align_parts, evidence_sources, text_of
 from aligntools.aligning.alignment import text_with_evidence
 from aligntools.aligning.alignments import Alignment, Alignments, with_words
-from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.contrastive import tasks
 from aligntools.aligning.contrastive.base import check_of_places, network_for, network_of, train_base
-from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
+from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.distillation import SomeStart, resolved_start
 from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.contrastive.other_links import Evidence, check_count, in_step
@@ -154,10 +153,6 @@ class ContrastiveAligner:
         given.end()
         return cls(aligner, found, asked=asked)
 
-    @cached_property
-    def _applier(self) -> Applier:
-        return self.aligner.applier(CELLS)
-
     def save_weights(self, path: str | os.PathLike[str]) -> None:
         """Write the weights as JSON; the base model is saved by itself.
 
@@ -264,7 +259,8 @@ def load_contrastive_weights(
 def _align_part(decisions: Decisions, aligner: ContrastiveAligner, part: Part, pool: "Pool") -> Iterator[Alignments]:
     """Yield the alignments of the runs of a part."""
     text, evidence = text_of(part, aligner.model)
-    finder = _candidate_finder(aligner.aligner, aligner.weights, pool, aligner._applier)
+    asked = network_of(aligner.weights), aligner.weights.search.candidates
+    finder = CandidateFinder(aligner.model, pool, *asked, applier=aligner.aligner.network_applier)
     for number, run in enumerate(tasks.align(finder, text, aligner.weights, pool, evidence, decisions=decisions)):
         yield run if number else replace(run, skipped=text.skipped)
 
@@ -272,11 +268,6 @@ def _align_part(decisions: Decisions, aligner: ContrastiveAligner, part: Part, p
 def _check_base(aligner: Aligner) -> None:
     if aligner.settings.direction != "both":
         raise UsageProblem("the base model has one direction alone; this needs one with both")
-
-
-def _candidate_finder(aligner: Aligner, chosen: Any, pool: "Pool", applier: Applier | None = None) -> "CandidateFinder":
-    """Return what finds the features' values; ``chosen`` says which are active."""
-    return CandidateFinder(aligner.model, pool, network_of(chosen), chosen.search.candidates, applier=applier)
 
 
 @taking(ContrastiveSettings, Reading, Run, *SETTINGS)
@@ -375,7 +366,7 @@ def train_contrastive_aligner(
         texts = list(aligner.texts(sources, targets, reading, False))
         pairs = sum(map(len, texts)) if gold is None else None
         plan = tasks.plan_of(settings, aligner.model.usual_threshold, begun, pairs)
-        finder = _candidate_finder(aligner, plan, pool)
+        finder = CandidateFinder(aligner.model, pool, network_of(plan), plan.search.candidates)
         known = aligner.known.without(left_out) if aligner.known is not None and network is not None else None
         if known is not None and (known.text is not sources or not known.places):
             known = None

@@ -31,9 +31,8 @@ STILL, SHORT = 3, 0.01
 
 @dataclass(frozen=True)
 class WeightLearning:
-    """How weights are learned.
+    """How weights are learned, over lists of the best alignments.
 
-    n_best, beam: Alignments in the lists, and the beam width of their search.
     rate, delay: Step ``t`` (from 0 on) adds ``rate / (t + delay)`` times the gradient, for weights of size 1.
     pull: Share of the start that is mixed into what was learned, 0 to 1.
     passes: Passes over the pairs, at most.

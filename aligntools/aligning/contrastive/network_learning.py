@@ -6,7 +6,7 @@ Its loss and gradients are by back-propagation; `distillation` has lessons from 
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,13 +46,8 @@ class Lesson:
     shares: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class InputStatistics:
-    """Statistics of the inputs.
-
-    mean, deviation (float32 [inputs]): Of each, over all lessons.
-    posterior: Which one is the base model's log-odds.
-    """
+class InputStatistics(NamedTuple):
+    """Mean and deviation of the inputs over all lessons, float32 [inputs], and which is the base model's log-odds."""
 
     mean: np.ndarray
     deviation: np.ndarray

@@ -23,9 +23,7 @@ CONSTRAINTS = {"none": kb.NONE, "itg": kb.ITG, "block-itg": kb.BLOCK_ITG}
 class SearchSettings:
     """How alignments are searched.
 
-    beam: Beam width: alignments that are extended at each step.
-    n_best: Alignments kept.
-    constraint: One of CONSTRAINTS.
+    beam, n_best: Alignments that are extended at each step, and that are kept.
     source_limit, target_limit: Most links of a source and of a target word.
     slack: By how much a link may lower the score and still be tried: 0 in the paper; infinity tries all.
     candidates: One of `settings.Candidates`: which cells may be linked. It is for the caller; the search takes any

@@ -182,9 +182,9 @@ class ContrastiveSettings(Settings):
     @property
     def steps(self) -> tuple[int, float, float]:
         """Defaults of passes, of the size of the first steps, and of the share of the start."""
-        passes, rate, pull = PAPER_STEPS if self.begins == "paper" else TAUGHT_STEPS
-        plain = self.optimizer == "sgd"
-        return (PAPER_STEPS[0], SGD_RATE, SGD_PULL) if plain else (passes, rate, pull)
+        if self.optimizer == "sgd":
+            return PAPER_STEPS[0], SGD_RATE, SGD_PULL
+        return PAPER_STEPS if self.begins == "paper" else TAUGHT_STEPS
 
 
 _TEACHING = "Teaching"
