@@ -233,10 +233,8 @@ def _same_length(texts: list[Lines], first: Lines | None, words: bool = False) -
             raise DataError(text.name, None, "has no words; give target text, one sentence per line")
         other = texts[0] if first is None else first
         if len(text) != len(other):
-            problem = (
-                f"has {len(text)} lines and {other.name} has {len(other)}; they must have the same number of lines"
-            )
-            raise DataError(text.name, None, problem)
+            found = f"has {len(text)} lines and {other.name} has {len(other)}"
+            raise DataError(text.name, None, f"{found}; they must have the same number of lines")
     return texts
 
 

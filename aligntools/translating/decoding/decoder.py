@@ -57,11 +57,7 @@ class System:
     """
 
     def __init__(
-        self,
-        grammar: GrammarRules,
-        lm: NgramModel | None,
-        weights: Weights,
-        settings: DecoderSettings | None = None,
+        self, grammar: GrammarRules, lm: NgramModel | None, weights: Weights, settings: DecoderSettings | None = None
     ) -> None:
         self.grammar, self.lm, self.settings = grammar, lm, settings or DecoderSettings()
         self.features, self.arc_features = feature_names(grammar), tuple[str, ...]()

@@ -131,11 +131,7 @@ def dominant_tags(words: Sequence[bytes], tags: Sequence[bytes]) -> dict[bytes, 
 
 
 def add_bigrams(
-    grammar: GrammarRules,
-    tags: dict[bytes, bytes],
-    *,
-    most: int | None = None,
-    names: Sequence[str] | None = None,
+    grammar: GrammarRules, tags: dict[bytes, bytes], *, most: int | None = None, names: Sequence[str] | None = None
 ) -> GrammarRules:
     """Return the grammar with the bigrams of its target sides as sparse features (Li et al. 2011, 5.2.2).
 

@@ -29,12 +29,7 @@ from aligntools.translating.tuning.tuning import (
     save_state,
     tune,
 )
-from aligntools.translating.tuning.tuning_sets import (
-    ImputedText,
-    SystemInWorkers,
-    impute_text,
-    tuning_set,
-)
+from aligntools.translating.tuning.tuning_sets import ImputedText, SystemInWorkers, impute_text, tuning_set
 
 #: Where the state of a run is kept in the folder for checkpoints.
 STATE = "tuning.state"

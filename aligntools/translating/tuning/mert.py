@@ -16,6 +16,8 @@ from aligntools.translating.tuning import kernels_mert as kernels
 ROOM = 1e-7
 #: Random directions in a sweep; a sweep that gains less BLEU than this is the last.
 DIRECTIONS, GAIN = 8, 1e-3
+#: At most; a sweep is a line along each feature that some candidate has, and some at random.
+SWEEPS = 20
 #: Of random numbers: one, or several together.
 Seed: TypeAlias = int | Sequence[int]
 
@@ -93,10 +95,10 @@ class MertCorpus:
 
 
 def _climb(
-    corpus: MertCorpus, weights: np.ndarray, learned: np.ndarray, rng: np.random.Generator, sweeps: int
+    corpus: MertCorpus, weights: np.ndarray, learned: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
     value = corpus.value(weights)
-    for _ in range(sweeps):
+    for _ in range(SWEEPS):
         before = value
         directions = list(np.eye(len(weights))[learned])
         for _ in range(DIRECTIONS):
@@ -113,17 +115,11 @@ def _climb(
 
 
 def maximize(
-    corpus: MertCorpus,
-    start: npt.ArrayLike,
-    seed: Seed,
-    restarts: int = 8,
-    sweeps: int = 20,
-    frozen: Sequence[int] = (),
+    corpus: MertCorpus, start: npt.ArrayLike, seed: Seed, restarts: int = 8, frozen: Sequence[int] = ()
 ) -> tuple[np.ndarray, float]:
     """Maximize BLEU of the best candidates over the weights.
 
     start (float64 [features]).
-    sweeps: At most; a sweep is a line along each feature that some candidate has, and some at random.
     Returns weights (float64 [features]).
     Returns value: BLEU, 0 to 100.
     """
@@ -131,12 +127,12 @@ def maximize(
     rng = np.random.default_rng(seed)
     used = np.unique(corpus.candidates.feature_ids)
     learned = np.array([f for f in used if f not in frozen], np.int64)
-    best, value = _climb(corpus, start, learned, rng, sweeps)
+    best, value = _climb(corpus, start, learned, rng)
     scale = np.maximum(np.abs(start), np.abs(start).max(initial=0.0) * 0.1 + 1e-3)
     for _ in range(restarts):
         begin = start.copy()
         begin[learned] += (rng.normal(size=len(start)) * scale)[learned]
-        found, reached = _climb(corpus, begin, learned, rng, sweeps)
+        found, reached = _climb(corpus, begin, learned, rng)
         if reached > value + 1e-9:
             best, value = found, reached
     return best / max(np.abs(best).max(initial=0.0), 1e-9) if not len(frozen) else best, value
