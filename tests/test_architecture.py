@@ -329,7 +329,7 @@ def test_no_module_uses_what_is_private_to_another():
     assert not breaches
 
 
-def test_modules_do_not_import_each_other_in_circles():
+def test_circles_and_modules_that_are_loaded_by_name():
     """Nor by imports inside functions, which only hide a circle. The lazy names of the package are left out."""
     graph = {
         name.removesuffix(".py").removesuffix("/__init__").replace("/", "."): {module for module, _ in modules_of(tree)}
@@ -337,15 +337,6 @@ def test_modules_do_not_import_each_other_in_circles():
         if name != "aligntools/__init__.py"
     }
     list(graphlib.TopologicalSorter(graph).static_order())  # raises CycleError, which names the circle
-
-
-#: What is loaded by its name: what the package gives, its commands, and the classes of alignment models, whose
-#: declarations settings ask before there is a compiler.
-LAZY = ("aligntools/__init__.py", "aligntools/aligning/models/registry.py", "aligntools/cli/programs.py")
-
-
-def test_modules_are_loaded_by_name_in_three_places():
-    """Anywhere else a name would hide an import from the tests of layers and circles."""
     found = set()
     for name, tree in TREES.items():
         for node in every_node(tree):
@@ -353,6 +344,11 @@ def test_modules_are_loaded_by_name_in_three_places():
                 own = not isinstance(node.args[0], ast.Constant) or node.args[0].value.startswith("aligntools")
                 found |= {name} if own else set()
     assert found == set(LAZY)
+
+
+#: What is loaded by its name: what the package gives, its commands, and the classes of alignment models, whose
+#: declarations settings ask before there is a compiler.
+LAZY = ("aligntools/__init__.py", "aligntools/aligning/models/registry.py", "aligntools/cli/programs.py")
 
 
 # Words about the code
@@ -447,7 +443,7 @@ def tracked():
     return [p for p in ROOT.rglob("*") if p.is_file() and not made & set(p.parts)]
 
 
-def test_no_file_of_code_is_too_long():
+def test_files_formats_and_places():
     """What is longer is mostly two things; what is one thing need not be split to be shorter."""
     long = {
         p.relative_to(ROOT).as_posix(): n
@@ -455,16 +451,9 @@ def test_no_file_of_code_is_too_long():
         if p.suffix == ".py" and (n := len(p.read_text(encoding="utf-8").splitlines())) > 800
     }
     assert long == {}
-
-
-def test_the_formatter_lays_out_the_whole_package():
-    """Lines that it is kept from hide how long a file or a function is."""
     kept = re.compile(r"#\s*(fmt|yapf):")
     lines = ((p, n, line) for p in FILES for n, line in enumerate(p.read_text(encoding="utf-8").splitlines(), 1))
     assert [f"{p.relative_to(ROOT)}:{n}" for p, n, line in lines if kept.search(line)] == []
-
-
-def test_nothing_names_a_place_on_somebodys_machine():
     places = re.compile("|".join(["/" + "work/", "/" + "home/", "/" + "root/", "/" + "Users/", "C:" + r"\\"]))
     found = []
     for path in tracked():

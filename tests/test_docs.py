@@ -27,9 +27,9 @@ EXAMPLES = ROOT / "examples"
 QUICK = {"README.md", "docs/tutorials/memory.md", "docs/tutorials/python.md"}
 #: Commands whose examples take long.
 SLOW = {
-    "check", "contrastive-align", "eval-lm", "extract-grammar", "filter-grammar", "imputed-risk", "parse", "project",
-    "serve", "tag", "teach", "terms", "train-grammar", "train-hmm", "train-lm", "train-parser", "train-tagger",
-    "transfer-markup", "transfer-parse", "translate", "warmup",
+    "align-sentences", "check", "contrastive-align", "drop-ins", "eval-lm", "extract-grammar", "filter-grammar",
+    "imputed-risk", "parse", "project", "serve", "tag", "teach", "terms", "train-grammar", "train-hmm", "train-lm",
+    "train-parser", "train-tagger", "transfer-markup", "transfer-parse", "translate", "warmup",
 }  # fmt: skip
 BY_TITLE = {title(p): p for p in PAGES}
 

@@ -150,7 +150,7 @@ def test_words_lines_and_texts_that_are_odd(tmp_path):
 PRIORS = ["LEX\tbuch\tbook\t50\n", "LEX\tdas\tthe\t50\n"]
 
 
-def test_priors_move_links_and_scores(tmp_path):
+def test_priors_and_models_change_links(tmp_path):
     """Of one pair alone nothing says which words belong together."""
     pair = ["buch das"], ["the book"]
     without, given = aligned(*pair), aligned(*pair, priors_input=iter(PRIORS))
@@ -164,10 +164,6 @@ def test_priors_move_links_and_scores(tmp_path):
     names = numbered(tmp_path, *pair, PRIORS)
     eflomal.align(*names, str(tmp_path / "f"), priors_filename=str(tmp_path / "p"))
     assert (tmp_path / "f").read_text() == given[0][0] + "\n"
-
-
-def test_models_and_priors_change_links():
-    """As OpusFilter's tests have it: six sentences of one word, repeated, with priors of fifty."""
     priors = ["LEX\t.\t.\t50", "LEX\tab\tab\t275", "HMMF\t1\t375", "HMMR\t1\t375"]
     source = [f"{'ab ' * n}." for n in range(1, 6)]
     found = aligned([*source, f"{'ab ' * 6}."], [*source, "ab"], priors_input=priors)

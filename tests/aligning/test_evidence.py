@@ -399,15 +399,12 @@ def test_priors_and_tables_of_several_kinds(text, sources, tmp_path):
             at.ContrastiveAligner.load(tmp_path / "w", at.train_aligner(*text, fast=True))
 
 
-def test_options_of_training_are_not_of_applying(text, tmp_path):
+def test_options_and_headers_of_kinds(text, tmp_path):
     at.train_aligner(*text, fast=True).save(tmp_path / "m")
     with pytest.raises(at.UsageProblem, match="encoder_layer is for training"):
         at.Aligner.load(tmp_path / "m", encoder_layer=3)
     with pytest.raises(TypeError, match="unexpected keyword argument 'nothing'"):
         at.Aligner.load(tmp_path / "m", nothing=3)
-
-
-def test_a_header_of_a_kind_that_is_gone_is_kept(text, tmp_path):
     at.train_aligner(*text, best=True, equal_length=True).save(tmp_path / "model")
     evidence.forget("lengths")
     loaded = at.load(tmp_path / "model")

@@ -135,14 +135,11 @@ def test_a_row_with_few_jumps_has_those_of_all_words():
 # The generator
 
 
-def test_the_generator_is_splitmix64():
+def test_random_numbers():
     state, slow = np.array([12345], np.uint64), naive.SplitMix(12345)
     for _ in range(200):
         assert kf.random_unit(state) == slow.unit()
     assert int(state[0]) == slow.state
-
-
-def test_the_seed_of_a_sentence_is_its_words():
     w = world(1, [(3, 2), (3, 2), (2, 3)], words=(9, 9))
     w.source.tokens[3:6] = w.source.tokens[:3]
     w.target.tokens[2:4] = w.target.tokens[:2]

@@ -59,7 +59,7 @@ def test_joint_training_counts_the_mean_of_the_posteriors(tension):
         close(found, (f + r) / 2)
 
 
-def test_one_direction_counts_alone():
+def test_single_directions_and_long_sentences():
     w = world(12, SHAPES)
     matrices, _, _ = expected(w, (2.0, 2.0))
     for d in (0, 1):
@@ -67,9 +67,6 @@ def test_one_direction_counts_alone():
         ibm1.expect(w.state(directions=d + 1), w.lexicon, np.array([2.0, 2.0]), counts)
         close(counts[d].sum(), sum(m.sum() for m in matrices[d]))
         assert not counts[1 - d].any()
-
-
-def test_long_sentences_have_finite_figures():
     w = world(1, [(3000, 3000), (3000, 1)], words=(300, 200), low=1e-30)
     w.p_null[:] = 0
     state = w.state()

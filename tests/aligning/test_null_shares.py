@@ -77,7 +77,7 @@ def test_as_enumerated_by_class():
         close(of, slow(own, 2.0, len(of)), absolute=1e-5)
 
 
-def test_one_direction_and_much_smoothing():
+def test_directions_smoothing_and_likelihood():
     w = world(5, TINY)
     t_null, s_null = estimated(w, hmm_stage(w, 1.0), directions=1)
     assert np.array_equal(s_null, w.s_null)
@@ -89,10 +89,6 @@ def test_one_direction_and_much_smoothing():
     own = null_words(unlinked, words, words, 1.0) / shares
     assert own[1] > 1 > own[2]
     close(null_words(unlinked * 0, words, words, 1.0), shares)
-
-
-def test_likelihood_does_not_fall():
-    """Without smoothing this is EM, of NULL's words alone where jumps and the table stay."""
     w = world(6, [(3, 4), (5, 6), (4, 3), (6, 6), (2, 5)])
     steps, logs = w.state(), []
     steps.t_null, steps.s_null = (np.full(len(x), 1 / len(x), np.float32) for x in (w.t_null, w.s_null))

@@ -83,7 +83,7 @@ def test_posteriors_and_counts_as_enumerated(seed):
         close(counts[d].sum(), sum(lexical.values()))
 
 
-def test_jointly_both_count_the_mean():
+def test_joint_counts_and_estimates():
     w = world(4, SHAPES, shared=True)
     positions = tables(w, 4)
     (forward, reverse), _, _ = enumerated(w, positions)
@@ -95,9 +95,6 @@ def test_jointly_both_count_the_mean():
         close(a, b)
     for f in found:
         close(f.sum(), sum(m.sum() for m in means))
-
-
-def test_estimates_are_distributions_drawn_to_the_diagonal():
     p = PositionTable.of_lengths(np.array([4, 2, 0, 150]), np.array([3, 2, 5, 7]), 5.0)
     assert p.shapes.tolist() == [[2, 2], [4, 3], [LONGEST, 7]]
     close(block(p, 4, 3), naive_mre.diagonal(4, 3, 5.0))

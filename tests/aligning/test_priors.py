@@ -286,7 +286,7 @@ def test_every_model_takes_priors(priors, model, estimator):
         assert (plain.table.pairs.shape != helped.table.pairs.shape) or (plain.table.pairs != helped.table.pairs).any()
 
 
-def test_threads_do_not_show_and_models_are_kept(priors, tmp_path):
+def test_models_with_priors(priors, tmp_path):
     text = lines("de-en.de", 40), lines("de-en.en", 40)
     one, three = (at.align(*text, priors=priors, threads=n) for n in (1, 3))
     assert (one.table.pairs == three.table.pairs).all()
@@ -295,9 +295,6 @@ def test_threads_do_not_show_and_models_are_kept(priors, tmp_path):
     aligner.save(tmp_path / "model.atm")
     again = [str(a) for a in at.Aligner.load(tmp_path / "model.atm").align_batch(*text)]
     assert again == [str(a) for a in one]
-
-
-def test_priors_that_say_nothing_change_nothing():
     text = lines("de-en.de", 40), lines("de-en.en", 40)
     plain, empty, words, light = (
         at.align(*text, **how)

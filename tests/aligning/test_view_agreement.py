@@ -69,7 +69,7 @@ def test_every_iteration_of_every_view_is_reported(sample_bitext):
     assert all(step["log_likelihood"][0] < 0 for step in steps if step["stage"] == "hmm")
 
 
-def test_views_of_a_large_text():
+def test_views_by_size_and_default():
     small, large, best = (
         AlignerSettings(best=wanted).resolved(n)
         for n, wanted in ((SEVERAL, False), (10 * SEVERAL, False), (10 * SEVERAL, True))
@@ -83,8 +83,6 @@ def test_views_of_a_large_text():
     assert (small.threshold(4), large.threshold(4), small.threshold(1), large.threshold(1)) == (0.4, 0.45, 0.5, 0.5)
     assert AlignerSettings(prune=0.01).resolved(SMALL + 1).threshold(3) == 0.4  # a model of version 0.3
 
-
-def test_where_views_agree_by_default():
     def agree(n, **how):
         return AlignerSettings(**how).resolved(n).view_agreement
 

@@ -33,7 +33,7 @@ def test_best_has_the_links_of_the_contrastive_aligner(texts, best):
     assert pharaoh(pickle.loads(pickle.dumps(best)).align_batch(*texts)) == expected
 
 
-def test_what_the_network_leaves_to_the_base_model(texts, best):
+def test_what_the_network_decides(texts, best):
     """Scores and single directions are the base model's, and so is all of other symmetrizations."""
     base = at.Aligner(replace(best.model, decision=None))
     ours, theirs = (list(one.align_batch(*texts)) for one in (best, base))
@@ -46,10 +46,6 @@ def test_what_the_network_leaves_to_the_base_model(texts, best):
         ours, theirs = (list(one.align_batch(*texts, decode=decode)) for one in (best, base))
         assert pharaoh(ours) == pharaoh(best.align_batch(*texts))
         assert [x.forward for x in ours] == [x.forward for x in theirs]
-
-
-def test_the_threshold_moves_what_the_network_decides(texts, best):
-    """Higher thresholds leave links out and add none; the usual one changes nothing."""
 
     def links(threshold):
         found = best.align_batch(*texts, threshold=threshold)

@@ -57,7 +57,7 @@ def test_a_sentence(parser):
     assert parser.parse([], []).edges == []
 
 
-def test_a_batch_is_one_after_the_other_and_streams(parser):
+def test_batches_and_the_command(parser, tmp_path):
     lines = (SAMPLES / "en.tagged").read_text().splitlines()
     lines[3:3] = [""]
     alone = [str(parser.parse(line)) for line in lines]
@@ -67,9 +67,6 @@ def test_a_batch_is_one_after_the_other_and_streams(parser):
     stream = parser.parse_batch((taken.append(1) or "dogs_NOUN sleep_VERB" for _ in iter(int, 1)), batch_size=5)
     assert [next(stream).heads.tolist() for _ in range(6)] == [[2, 0]] * 6
     assert len(taken) == 10
-
-
-def test_the_command_writes_what_the_api_finds(parser, tmp_path):
     parser.save(tmp_path / "model")
     lines = (SAMPLES / "en.tagged").read_text().splitlines()
     written = run("parse", "-m", tmp_path / "model", SAMPLES / "en.tagged").stdout.decode()

@@ -157,7 +157,7 @@ def test_rules_can_be_read_and_grammars_written(grammar, tmp_path):
         grammar.save(tmp_path / "x", "xml")
 
 
-def test_filtering(grammar, texts, tmp_path):
+def test_filtering_and_what_no_grammar_is_extracted_from(grammar, texts, tmp_path):
     text = texts[0][:3]
     few = at.filter_grammar(grammar, text)
     fewer = at.filter_grammar(grammar, text, span_limit=5)
@@ -166,9 +166,6 @@ def test_filtering(grammar, texts, tmp_path):
     assert len(at.Grammar.load(tmp_path / "g", text=text, span=5)) == len(fewer)
     known = {word for line in text for word in line.split()}
     assert all(set(few[k].source) <= known | {"[X,1]", "[X,2]"} for k in range(len(few)))
-
-
-def test_what_no_grammar_is_extracted_from(texts):
     source, target, links = texts
     with pytest.raises(at.DataError, match="39 lines, but the text has 40"):
         at.extract_grammar(source, target, links[1:])

@@ -116,35 +116,11 @@ def test_subwords(inside, trained, tmp_path):
     assert done(inside("-q", "-m", tmp_path / "m", *TEXT)).stdout == (tmp_path / "o").read_bytes()
     done(inside("-q", "--init-model", tmp_path / "m", *TEXT, "-o", tmp_path / "again"))
     assert (tmp_path / "again").read_bytes().count(b"\n") == len(LENGTHS)
-    for wrong in (
-        ("--model-type", "ibm1"),
-        (
-            "--set",
-            "agreement=false",
-        ),
-        ("--tmpdir", tmp_path),
-    ):
-        fails(inside(*TEXT, "--set", "subwords=9", *wrong), "subwords", status=2)
 
 
 def test_views_agree_unless_told_otherwise(inside, trained, tmp_path):
     agreeing, alone = (links_of(inside, "--set", f"view_agreement={how}") for how in ("true", "false"))
     assert agreeing == (trained / "align").read_bytes() != alone
-    for wrong in (
-        ("--set", "views=5"),
-        ("--fast",),
-        (
-            "--set",
-            "agreement=false",
-        ),
-        ("--model-type", "ibm2"),
-    ):
-        fails(inside(*TEXT, "--set", "view_agreement=true", *wrong), "views agree in the HMM", status=2)
-    fails(
-        inside(*TEXT, "--set", "view_agreement=true", "--tmpdir", tmp_path),
-        "--set view_agreement is for text in memory",
-        status=2,
-    )
 
 
 @pytest.mark.slow
@@ -200,38 +176,6 @@ def test_compression_and_what_is_said(trained, inside, tmp_path):
     for fragment in ("whole words: table", "ibm1 iteration 1: log-likelihood -", "tension", "peak memory", "240 pairs"):
         assert fragment in verbose
     assert "\r" not in verbose  # no progress bar where there is no terminal
-
-
-def test_wrong_command_lines(trained, inside, tmp_path):
-    model = trained / "model"
-    for args, fragment in (
-        ((), "as -s and -t"),
-        (("-s", SOURCE), "as -s and -t"),
-        ((*TEXT, "-i", JOINT), "as -s and -t"),
-        ((*TEXT, "--direction", "forward", "--reverse-output", tmp_path / "r"), "leave out --direction forward"),
-        ((*TEXT, "--decode", "viterbi"), "--decode chooses links of single directions"),
-        ((*TEXT, "--set", "views=3,3"), "--set views"),
-        ((*TEXT, "--set", "views=-1"), "--set views"),
-        ((*TEXT, "--set", "views=a"), "--set views"),
-        ((*TEXT, "--max-memory", "lots"), "is not a size"),
-        ((*TEXT, "--threshold", "1.5"), "--threshold"),
-        ((*TEXT, "--threshold", "0.9", "--symmetrize", "intersect"), "--threshold changes nothing with --symm"),
-        (
-            (*TEXT, "-m", model, "--threshold", "0.9", "--symmetrize", "union"),
-            "--threshold changes nothing with --symm",
-        ),
-        ((*TEXT, "--threshold", "0.9", "--direction", "forward"), "changes nothing with the forward direction alone"),
-        ((*TEXT, "--symmetrize", "union", "--direction", "forward"), "--symmetrize union combines two directions"),
-        ((*TEXT, "--set", "flavor=symal"), "--set flavor=symal changes nothing with --symmetrize joint"),
-        ((*TEXT, "-m", model, "--decode", "viterbi"), "--decode chooses links of single directions"),
-        ((*TEXT, "--tmpdir", tmp_path, "--threshold", "0.9", "--symmetrize", "grow"), "--threshold changes nothing"),
-        ((*TEXT, "--set", "alpha=0"), "alpha"),
-        ((*TEXT, "--threads", "0"), "--threads"),
-        ((*TEXT, "--model-type", "ibm6"), "--model-type"),
-        ((*TEXT, "-o", tmp_path / "x", "--scores", tmp_path / "x"), "two outputs have the same name"),
-    ):
-        fails(inside(*args), fragment, status=2)
-    assert not list(tmp_path.iterdir())
 
 
 def test_memory_that_is_too_little_is_said_before_the_start(inside, tmp_path):
@@ -384,8 +328,3 @@ def test_ibm4_takes_pegs_and_classes(inside, tmp_path):
     )
     assert b"--set pegging changes nothing: it is of IBM 3 and IBM 4" in told.stderr
     assert b"--set word_classes changes nothing: classes of words are for IBM 4 and hmm-classes" in told.stderr
-    fails(
-        inside(*TEXT, "--model-type", "ibm4", "--workers", "2"),
-        "in parts hmm and fertility are trained, not ibm4",
-        status=2,
-    )

@@ -97,28 +97,6 @@ def test_files_by_a_star_stay_files(files):
     assert whole == b"".join((files / f"out/{name}.align").read_bytes() for name in "abc")
 
 
-@pytest.mark.parametrize(("args", "found"), [
-    (("-i", "*.none",), b"*.none: matches no file"),
-    (("-i", "*.*",), b"give one star"),
-    (("-s", "*.de", "-t", "a.en"), b"both sides as patterns"),
-    (("-i", "a.txt", "-o", "out/*.align", "--set", "part_size=9"), b"--output has a star, and the text has none"),
-    (("-i", "*.txt", "-o", "*.txt"), b"is the file that is read"),
-    (("-i", "a.txt", "--set", "part_size=9", "-m", "model"), b"-m is about a text in memory"),
-    (("-i", "a.txt", "--workers", 2, "--checkpoint", "x", "-m", "model"), b"--checkpoint works a text in parts"),
-    (("-i", "a.txt", "--workers", 2, "--model-type", "ibm1"), b"not ibm1"),
-    (("-i", "a.txt", "--workers", 2, "--priors", "p", "--set", "prior_jumps=1"),
-    b"--set prior_jumps is about a text in memory"),
-    (("-i", "a.txt", "--tmpdir", "nowhere"), b"nowhere is not a directory"),
-    (("-i", "-", "--checkpoint", "keep"), b"a pipe cannot be read again"),
-    (("-i", "a.txt", "--workers", 2, "--cluster", "none.json"), b"--workers are processes on this machine"),
-])  # fmt: skip
-def test_what_does_not_go_together_is_refused(files, args, found):
-    done = run("align", *args, cwd=files)
-    assert done.returncode in (1, 2)
-    assert found in done.stderr
-    assert done.stderr.count(b"\n") <= 2
-
-
 def test_sides_that_do_not_fit(files):
     (files / "d.de").write_bytes(b"ein haus\n")
     done = run("align", "-s", "*.de", "-t", "*.en", cwd=files)

@@ -82,7 +82,7 @@ def test_python_finds_the_same(texts):
         at.align_sentences(source, ["x"], encoder=False, anchors="<p>")
 
 
-def test_ladders_have_other_forms(texts):
+def test_forms_of_ladders_and_options(texts):
     base = ("align-sentences", "-s", "de", "-t", "fr", QUICK, "-q", "-o", "pairs")
     for form in ("vecalign", "hunalign", "xces", "intertext"):
         run(*base, "--ladder", form, "--ladder-format", form, cwd=texts)
@@ -92,9 +92,6 @@ def test_ladders_have_other_forms(texts):
     assert (texts / "hunalign").read_text().splitlines()[1].startswith("2\t1\t")
     fails(run(*base, "--ladder-format", "xces", cwd=texts), "--ladder-format needs --ladder", status=2)
     fails(run(*base, "--source-output", "x", "--target-output", "y", cwd=texts), "exclude each other", status=2)
-
-
-def test_options_of_groups(texts):
     base = ("align-sentences", "-s", "de", "-t", "fr", "-q", "--ladder", "-", "-o", "pairs")
     one = run(*base, QUICK, "--group-size", 1, "--no-moved", cwd=texts).stdout.decode()
     assert all("," not in line for line in one.splitlines())
@@ -196,28 +193,6 @@ def test_scores(texts):
     assert b"gold: 15 groups with both sides" in run("eval-sentences", "gold", "ladder", cwd=texts).stdout
 
 
-@pytest.mark.parametrize(
-    ("ladder", "said"),
-    [
-        ("[0]:[0]\nx\n", "ladder:2: 'x' is no group"),
-        ("[0]:[0]\n[1]:[99999999999]\n", "ladder:2: sentence 99999999999 is beyond"),
-        ("[0]:[0]:nan\n", "ladder:1: 'nan' is no score"),
-        ("0\t0\n5\t-1\n", "ladder:2: '5"),
-        ("0\t0\n5\t5\n3\t7\n", "ladder:3: rung 3 7 goes back"),
-        ("0\t0\n99999999999\t5\n", "ladder:2: sentence 99999999999 is beyond"),
-        ("<a>\n\n<b></a>", "ladder:3: is no XML"),
-        ("<a><link xtargets='s1;x'/></a>", "xtargets='s1;x' is not of two sides"),
-        ("<a><link xtargets='s0;s1'/></a>", "xtargets='s0;s1' is not of two sides"),
-        ("<a><link xtargets='s1'/></a>", "xtargets='s1' is not of two sides"),
-        ("<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "declares entities"),
-        ("[0]:[0]\n[0]:[1]\n", "source sentence 0 is in two groups"),
-    ],
-)
-def test_a_damaged_ladder_is_one_line(tmp_path, ladder, said):
-    (tmp_path / "ladder").write_text(ladder)
-    assert fails(run("eval-sentences", "ladder", "ladder", cwd=tmp_path), said)
-
-
 def test_what_is_wrong_is_one_line(texts):
     (texts / "bars").write_text("a\nb ||| c\n")
     fails(run("align-sentences", "-s", "bars", "-t", "fr", QUICK, cwd=texts), "bars:2: the sentence has ' ||| ' in it")
@@ -290,19 +265,6 @@ def test_documents_that_are_no_translation_are_told(tmp_path, other, said):
     done = ran("align-sentences", "-s", "s", "-t", "t", QUICK, "-o", "pairs", cwd=tmp_path)
     assert done.stderr.decode().count("warning: s and t ") == 1
     assert said in done.stderr.decode()
-
-
-@pytest.mark.parametrize(
-    ("lines", "problem"),
-    [
-        ("de\n", "list:1: 1 columns; give source TAB target"),
-        ("de\tfr\nde\tfr\n", "list:2: 'de' is the name of line 1, too"),
-        ("de\tfr\t../x\n", "list:1: the name '../x' names a folder"),
-    ],
-)
-def test_lists_that_are_wrong(texts, lines, problem):
-    (texts / "list").write_text(lines)
-    fails(run("align-sentences", "--documents", "list", "-o", "out", QUICK, cwd=texts), problem)
 
 
 def test_translation_memories_and_tables(texts):

@@ -8,15 +8,12 @@ def atools(*args, stdin=b""):
     return run(*args, stdin=stdin, script="atools")
 
 
-def test_output_is_that_of_atools():
+def test_output_and_messages():
     done = atools("-c", "grow-diag-final-and", *FILES)
     assert done.stdout == (GOLDENS / "atools.grow-diag-final-and.align").read_bytes()
     done = atools("--command=union", f"--input_1={FILES[1]}", "--input_2", FILES[3])
     assert done.stdout == (GOLDENS / "union.align").read_bytes()
     assert atools("-c", "display", "-i", "-", stdin=b"0-1\n").stdout == b" 01\n0.*0\n 01\n\n0-1\n"
-
-
-def test_messages_and_exit_status():
     done = atools("-c", "union", "-i", "-", "-j", FILES[3], stdin=b"0-0\n")
     assert (done.returncode, done.stderr) == (1, b"Mismatched number of lines!\n")
     done = atools("-c", "unite", *FILES)

@@ -80,16 +80,13 @@ def test_words_in_brackets_are_no_terminals(more):
     assert b"[REPORT]" not in found.stdout
 
 
-def test_references_that_teach_nothing(tmp_path):
+def test_references_and_conll_that_are_odd(tmp_path):
     (tmp_path / "g").write_text("[X] ||| Zug ||| train ||| F=1\n")
     ran("train-lm", "-q", "-n", "2", SAMPLES / "en.txt", "-o", tmp_path / "lm")
     found = _run("imputed-risk --supervised f13.de --reference f13-blank.en --method mert --rounds 1",
                  "--grammar", tmp_path / "g", "--lm", tmp_path / "lm", "-o", tmp_path / "w")  # fmt: skip
     assert found.returncode == 1, found.stderr
     assert b"length 24" not in found.stderr
-
-
-def test_conll_with_marks_and_long_headers(tmp_path):
     case = _CASES / "f1-bom.conllu"
     for command in (("parse", "-m", model("parser"), case, case), ("tag", "-m", model("tagger"), case)):
         found = ran(*command)

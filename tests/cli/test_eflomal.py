@@ -87,7 +87,7 @@ def test_lines_and_links_that_are_wrong(tmp_path, links):
     fails(run(*args, script="eflomal-makepriors"), f"{tmp_path / 'f'}:1: there is no such line, but")
 
 
-def test_priors_of_the_sample_change_a_small_text(links, tmp_path):
+def test_priors_and_numbers(links, tmp_path):
     for path, name in ((SOURCE, "s"), (TARGET, "t")):
         (tmp_path / name).write_text("".join(path.read_text(encoding="utf-8").splitlines(True)[:4]))
     text = ["-s", tmp_path / "s", "-t", tmp_path / "t"]
@@ -99,9 +99,6 @@ def test_priors_of_the_sample_change_a_small_text(links, tmp_path):
     args = ["-q", *text, "-o", tmp_path / "x", "--priors", links / "p", "--scores", tmp_path / "S"]
     ran("align", *args, "--set", "score_form=eflomal")
     assert sum(float(line.split("\t")[0]) for line in (tmp_path / "S").read_text().splitlines()) < costs[0]
-
-
-def test_priors_go_to_standard_output_and_for_the_opposite_direction(links):
     args = ["-s", SOURCE, "-t", TARGET, "-f", links / "f", "-r", links / "r"]
     done = run(*args, script="eflomal-makepriors")
     assert done.stdout == (links / "p").read_bytes()

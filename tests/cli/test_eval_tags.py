@@ -113,7 +113,7 @@ def test_words_and_labels(file):
     assert ["X", "1", "0", "0", "0.00", "0.00", "0.00"] in [x.split() for x in done.stdout.decode().splitlines()]
 
 
-def test_texts_that_differ(file):
+def test_texts_that_differ_and_figures(file):
     gold = file("gold", GOLD)
     done = run("eval-tags", gold, file("hyp", "a_N b_V\n\nc_N d_D x_N f_V\n"), "--set", "ignore_forms=true", *QUICK)
     assert results(done)[0]["accuracy"] == 1
@@ -123,9 +123,6 @@ def test_texts_that_differ(file):
     )
     longer = file("longer", GOLD + "g_N\n")
     assert results(run("eval-tags", gold, longer, "--head", *QUICK))[0]["words"] == 6
-
-
-def test_verbose_adds_figures(file):
     gold, hyp = file("gold", GOLD), file("hyp", HYP)
     plain, verbose = (run("eval-tags", gold, hyp, *flags) for flags in ((), ("-v",)))
     assert plain.stderr == b""

@@ -199,7 +199,7 @@ def test_what_training_writes(trained):
     assert f"conditional probabilities: {table}\n" in messages
 
 
-def test_forced_alignment_of_the_training_text_is_that_of_training(trained):
+def test_forced_alignment_and_its_table(trained):
     reverse, lines, _, table, found = trained
     flags = ["-d", "-T", found["tension"], "-m", found["ratio"], "-f", table, *["-r"] * reverse]
     done = succeeds(fast_align("-i", "-", *flags, stdin=TEXT.read_bytes()))
@@ -211,9 +211,6 @@ def test_forced_alignment_of_the_training_text_is_that_of_training(trained):
     assert same >= len(lines) - 2
     for row, line in zip(rows, lines, strict=True):
         assert float(row[3]) == pytest.approx(float(line.split(" ||| ")[1]), rel=1e-3, abs=1e-2)
-
-
-def test_table_is_a_distribution_for_each_given_word(trained):
     reverse, _, _, table, _ = trained
     source, target = (
         {w for pair in TEXT.read_text().splitlines() for w in pair.split(" ||| ")[k].split()} for k in (0, 1)
@@ -249,13 +246,22 @@ def test_forced_alignment_answers_each_line_at_once(trained):
 # --- input
 
 
-def test_standard_input_blank_sides_and_tabs():
+def test_blank_tabbed_and_wrong_input(tmp_path):
     text = b"the house ||| das haus\n ||| blank\n\na house\tein haus\nthe book ||| das buch\n" * 10
     done = succeeds(fast_align("-i", "-", "-N", stdin=text))
     lines = done.stdout.split(b"\n")
     assert lines[:5] == [b"0-0 1-1", b"", b"", b"0-0 1-1", b"0-0 1-1"]
     assert len(lines) == 51
     assert b"20 blank; first at line 2" in done.stderr
+    failed(fast_align("-i", tmp_path / "none"), "cannot be opened")
+    assert b"error: <stdin>:2: no ' ||| ' separator" in fast_align("-i", "-", stdin=b"a ||| b\n" + b"c d\n" * 5).stderr
+    table = tmp_path / "table"
+    table.write_bytes(b"a\tb\t-0.5\n<eps>\tb\t-2\n")
+    done = fast_align("-i", "-", "-f", table, stdin=b"a ||| b\n ||| b\n")
+    assert (done.returncode, done.stdout) == (1, b"a ||| b ||| 0-0 ||| -1.99294\n")  # as fast_align
+    assert done.stderr.endswith(b"error: <stdin>:2: the source side is blank (remove the pair)\n")
+    table.write_bytes(b"a\tb\t-0.5\na\tb\n")
+    failed(fast_align("-i", "-", "-f", table, stdin=b"a ||| b\n"), f"{table}:2: 'a\\tb' is not two words and ln p")
 
 
 def test_advice_names_no_flags_that_mean_other_things_here():
@@ -266,18 +272,6 @@ def test_advice_names_no_flags_that_mean_other_things_here():
         with pytest.raises(ResourceError) as found, in_own_terms():
             raise raised
         assert "--" not in str(found.value)
-
-
-def test_wrong_input(tmp_path):
-    failed(fast_align("-i", tmp_path / "none"), "cannot be opened")
-    assert b"error: <stdin>:2: no ' ||| ' separator" in fast_align("-i", "-", stdin=b"a ||| b\n" + b"c d\n" * 5).stderr
-    table = tmp_path / "table"
-    table.write_bytes(b"a\tb\t-0.5\n<eps>\tb\t-2\n")
-    done = fast_align("-i", "-", "-f", table, stdin=b"a ||| b\n ||| b\n")
-    assert (done.returncode, done.stdout) == (1, b"a ||| b ||| 0-0 ||| -1.99294\n")  # as fast_align
-    assert done.stderr.endswith(b"error: <stdin>:2: the source side is blank (remove the pair)\n")
-    table.write_bytes(b"a\tb\t-0.5\na\tb\n")
-    failed(fast_align("-i", "-", "-f", table, stdin=b"a ||| b\n"), f"{table}:2: 'a\\tb' is not two words and ln p")
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ def rows(path):
     return [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_noise_is_rejected_by_line_and_reason(model, noisy, tmp_path):
+def test_what_is_rejected(model, noisy, tmp_path):
     out, rejected, scores = (tmp_path / name for name in ("out", "rejected", "scores"))
     found = done(run("filter", "-m", model, "-i", noisy, "-o", out, "--rejected", rejected, "--scores", scores))
     assert out.read_text(encoding="utf-8").splitlines() == LINES
@@ -42,9 +42,6 @@ def test_noise_is_rejected_by_line_and_reason(model, noisy, tmp_path):
     assert [row[-1] for row in rows(scores)][99:106] == ["", *REASONS, ""]
     assert b"rejected unaligned: 2 blank, 1 malformed (line 103); first at line 102\n" in found.stderr
     assert b"240 of 245 pairs kept, 5 rejected (1 copied, 1 score, 3 unaligned)\n" in found.stderr
-
-
-def test_every_line_is_kept_or_rejected(model, noisy, tmp_path):
     everything = done(run("filter", "-q", "-m", model, "-i", noisy, "--all", "--min-score", "0.6")).stdout.decode()
     table = [line.split("\t") for line in everything.splitlines()]
     assert [int(row[0]) for row in table] == list(range(1, len(LINES) + len(NOISE) + 1))

@@ -156,14 +156,11 @@ def test_imputed(learn, supervised, reverse, options, alone):
     assert ("trees of" if "rules" in options else lists) in said
 
 
-def test_without_a_reverse_language_model(learn, reverse):
+def test_reverse_models_threads_and_starts(learn, reverse, supervised):
     with_model, _ = learn(*reverse)
     at = reverse.index("--reverse-lm")
     done, _ = learn(*reverse[:at], *reverse[at + 2 :], "--no-reverse-lm")
     assert done.stderr != with_model.stderr
-
-
-def test_threads_change_nothing_and_a_start_is_taken(learn, supervised, reverse):
     files = [
         learn(*supervised, *reverse, "--samples", 2, "--threads", n, output=f"{n}.json")[1].read_bytes() for n in (1, 3)
     ]
@@ -268,7 +265,7 @@ def test_every_option_has_an_effect(learn, plain, imperfect, request, kind, row)
     assert differs(learn, plain, (*imperfect, *base.split()), option.split())
 
 
-def test_the_prior_is_what_weights_are_drawn_to(learn, supervised, tmp_path):
+def test_priors_and_figures(learn, supervised, tmp_path):
     _, zero = learn(*supervised, "--l2", 100, "--set", "choose=last", output="zero.json")
     _, start = learn(*supervised, "--l2", 100, "--set", "choose=last", "--prior", "start", output="start.json")
     _, begun = learn(*supervised, "--rounds", 0, output="begun.json")
@@ -277,9 +274,6 @@ def test_the_prior_is_what_weights_are_drawn_to(learn, supervised, tmp_path):
     )
     assert np.linalg.norm(zero) < 0.2 * np.linalg.norm(begun)
     assert np.linalg.norm(start - begun) < 0.2 * np.linalg.norm(begun)
-
-
-def test_figures_on_standard_error(learn, supervised):
     quiet, _ = learn(*supervised, "-q")
     assert (quiet.returncode, quiet.stderr) == (0, b"")
     assert b"; together " not in learn(*supervised)[0].stderr
@@ -342,32 +336,6 @@ def test_bad_input_is_one_line(refused, supervised, reverse, systems, file):
     assert fails(refused(*reverse[:-1], wrong), "wrong.json", "of another system")
     assert fails(refused(*supervised, "--start", systems / "en.arpa"), "en.arpa", "translation weights")
     assert fails(refused(*supervised[:2], "--reference", systems / "no.en"), "no.en")
-
-
-@pytest.mark.parametrize(
-    ("args", "problem"),
-    [
-        ((), "nothing to learn from"),
-        (("--supervised", "x"), "belong together"),
-        (("--monolingual", "x"), "--reverse-grammar"),
-        (("--monolingual", "x", "--reverse-grammar", "g"), "--reverse-weights"),
-        (("--monolingual", "x", "--reverse-grammar", "g", "--reverse-weights", "w"), "--no-reverse-lm"),
-        (("--supervised", "x", "--reference", "y", "--gamma", 2, "--set", "quench=1"), "is below"),
-        (("--supervised", "x", "--reference", "y", "--forest", "--method", "mert"), "risk or likelihood"),
-        (("--supervised", "x", "--reference", "y", "--method", "mira", "--loss", "linear"), "corpus or sentence"),
-        (
-            (
-                *("--monolingual", "x", "--reverse-grammar", "g", "--reverse-weights", "w", "--no-reverse-lm"),
-                *("--samples", 2, "--set", "source_weights=equal"),
-            ),
-            "--impute kbest",
-        ),
-        (("--supervised", "x", "--reference", "y", "--forest", "--loss", "sentence"), "needs n-best lists"),
-        (("--supervised", "x", "--reference", "y", "--checkpoint", "no/such"), "is not a directory"),
-    ],
-)
-def test_options_that_contradict_each_other(refused, args, problem):
-    assert fails(refused(*args), problem, status=2)
 
 
 def test_several_sets_of_references_are_all_imputed(learn, systems, reverse, file, monkeypatch):

@@ -262,7 +262,7 @@ def test_fields_without_an_option_are_set_by_name():
     assert given[0].stdout != alone.stdout
 
 
-def test_closed_streams_are_no_traceback():
+def test_streams_that_are_closed(tmp_path):
     code = "import sys; sys.argv = ['x', 'align', '-i', '-']; from aligntools.cli.main import main; main()"
     command = f'exec "{sys.executable}" -c "{code}" 2>&1 '
     done = subprocess.run(["sh", "-c", command + "<&-"], capture_output=True, cwd=ROOT, timeout=60, check=False)
@@ -272,10 +272,6 @@ def test_closed_streams_are_no_traceback():
     command = f'exec "{sys.executable}" -c "{code}" >&- '
     done = subprocess.run(["sh", "-c", command], capture_output=True, cwd=ROOT, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (1, b"error: <stdout>: is closed\n")
-
-
-def test_good_runs_do_without_standard_error(tmp_path):
-    """It may be closed, as a daemon's is, or nobody may read it: the result is the same, and its own file's alone."""
     (tmp_path / "links").write_bytes(b"1-1 0-0\n")
     code = "import sys; from aligntools.cli.main import main; sys.argv[1:1] = ['symmetrize', '-c', 'convert']; main()"
     command = f'exec "{sys.executable}" -c "{code}" -v "{tmp_path}/links" -o "{tmp_path}/out" '
@@ -343,17 +339,17 @@ def test_the_shell_gets_a_script_for_completion(monkeypatch):
     assert b"complete -o nosort -F _aligntools_completion aligntools" in done.stdout
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_output_that_there_is_no_room_for_is_an_error(unbuffered, tmp_path):
+@pytest.mark.parametrize(
+    ("line", "unbuffered"),
+    [("aligntools align --help", ""), ("aligntools align --help", "1"), ("aligntools.cli.standins fast_align -h", "")],
+)
+def test_output_that_there_is_no_room_for_is_an_error(line, unbuffered, tmp_path):
     """Without a buffer, Python writes what there is room for and says nothing of the rest."""
-
-    def little_room():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-
     with open(tmp_path / "out", "wb") as out:
         done = subprocess.run(
-            [sys.executable, "-m", "aligntools", "align", "--help"], stdout=out, stderr=subprocess.PIPE, cwd=ROOT,
-            preexec_fn=little_room, env=os.environ | {"PYTHONUNBUFFERED": unbuffered}, check=False,
+            [sys.executable, "-m", *line.split()], stdout=out, stderr=subprocess.PIPE, cwd=ROOT,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)), check=False,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered, "PYTHONDONTWRITEBYTECODE": "1"},
         )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr.decode() == "error: output: File too large\n"

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from tests.cli.aligning import JOINT, TEXT, done, proper
-from tests.cli.running import fails
 
 
 @pytest.fixture
@@ -168,18 +167,3 @@ def test_the_paper_after_a_model_says_how_it_is_reconstructed(trained, mre, tmp_
         init = ("--init-model", trained / "model", "--save-model", tmp_path / name)
         done(mre(*TEXT, *init, *options, "-q", "-o", tmp_path / "links"))
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_wrong_command_lines(mre, tmp_path):
-    for args, fragment in (
-        ((), "as -s and -t"),
-        ((*TEXT, "--model", "fertility"), "--model-type"),
-        ((*TEXT, "--model-type", "fertility"), "--model-type"),
-        ((*TEXT, "--set", "positions=table"), "--model-type ibm2"),
-        ((*TEXT, "--set", "mre_smoothing=-1"), "--set mre_smoothing"),
-        ((*TEXT, "--preset", "papers"), "--preset"),
-        ((*TEXT, "--decode", "viterbi"), "--symmetrize joint writes none"),
-        ((*TEXT, "--preset", "paper", "--model-type", "hmm", "--set", "positions=table"), "--model-type ibm2"),
-    ):
-        fails(mre(*args, "-o", tmp_path / "out"), fragment, status=2)
-    assert not list(tmp_path.iterdir())

@@ -112,7 +112,7 @@ def test_options_are_called_what_they_are_called(folder, commands, stand_ins):
     assert not found
 
 
-def test_functions_that_messages_name_are_commands_on_the_command_line(commands):
+def test_names_in_messages(commands):
     shown = {name: on_command_line(f"`{name}`") for name in flags.COMMANDS}
     for name in MODULES:
         for _, text, _ in texts(name):
@@ -122,9 +122,6 @@ def test_functions_that_messages_name_are_commands_on_the_command_line(commands)
         assert callable(found)
         assert command.removeprefix("`aligntools ").rstrip("`").split()[0] in commands, name
         assert not list(wrong(command, [], commands)), name
-
-
-def test_what_is_called_otherwise_is_seen(commands):
     align = [commands["align"]]
     for text in ("use --model ibm2", "see --load-model", "give --grammar", "`tag --views` does it"):
         assert list(wrong(text, align if "tag" not in text else [], commands)), text

@@ -155,7 +155,7 @@ def test_tags_are_mapped(samples, tmp_path):
     assert "tags that the parser has never seen" in unseen
 
 
-def test_each_option_of_training_shows(samples, tmp_path):
+def test_each_option_shows(samples, tmp_path, model):
     """Every option changes the model; what the options mean is tested with the API."""
     bank = ("train-parser", "-q", "--treebank", samples / "en.conllu", "-o", tmp_path / "m")
     found = []
@@ -168,10 +168,6 @@ def test_each_option_of_training_shows(samples, tmp_path):
         assert (done.returncode, done.stderr) == (0, b"")
         found.append((tmp_path / "m").read_bytes())
     assert len(set(found)) == len(found)
-
-
-def test_each_option_of_parsing_shows(model, samples):
-    """Every option changes what is written, or refuses the text."""
     text = samples / "en.conllu"
     usual = run("parse", "-q", "-m", model, text).stdout
     for change in (("--no-labels",), ("--column", "xpos"), ("--max-length", 4), ("--map", "penn")):

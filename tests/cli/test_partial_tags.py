@@ -30,7 +30,7 @@ def right(samples, model, text):
     return sum(a == b for a, b in zip(found, gold, strict=True)) / len(gold)
 
 
-def test_tags_of_some_words_and_a_dictionary(samples, folder):
+def test_dictionaries_of_some_words(samples, folder):
     done = ran("train-tagger", "--tagged", folder / "some", "--partial", *SHORT, "-o", folder / "m", "-v")
     assert b"model 1, split 0, iteration 2" in done.stderr
     assert b"321 words, " in done.stderr
@@ -43,9 +43,6 @@ def test_tags_of_some_words_and_a_dictionary(samples, folder):
     assert right(samples, folder / "m2", folder / "words") > 0.95
     ran("train-hmm", "-q", *both, "--min-share", 0.2, "-o", folder / "m3")
     assert (folder / "m3").read_bytes() == (folder / "m2").read_bytes()
-
-
-def test_what_the_dictionary_does_not_have_is_dropped_and_counted(folder):
     (folder / "few").write_text("the\tNOUN\t1\n")
     done = run(
         "train-tagger", "--tagged", folder / "some", "--partial", "--dictionary", folder / "few", "-o", folder / "m",

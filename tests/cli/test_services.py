@@ -110,9 +110,6 @@ def test_a_sentence_in_a_tree_out(models):
         out, status, messages = live.end()
     assert (out.strip(), status) == (tree.strip(), 0), messages
     assert "blank answers for: 2 malformed, 1 over-long; first at <stdin>:4" in messages
-
-
-def test_a_tagged_line_in_a_tree_out(models):
     with Live(*models["parse"]) as live:
         assert live.ask(b"\n", block=True) == BLANK_TREE
         tree = live.ask(b"dogs_NOUN sleep_VERB\n", block=True)

@@ -68,7 +68,7 @@ def test_align(texts, more):
     assert not more or len(found) == len(_PAIRS)
 
 
-def test_what_is_found_is_told_once_for_each_text(texts):
+def test_notices_and_saved_models(texts):
     found = _run("align", "--fast", *_sides(texts)).stderr
     assert found.count("white space other than spaces and tabs within words") == 2
     assert "s: 2 lines have" in found
@@ -76,9 +76,6 @@ def test_what_is_found_is_told_once_for_each_text(texts):
     assert "--split unicode" in found
     assert "white space" not in _run("align", "-q", "--fast", *_sides(texts)).stderr
     assert "white space" not in _run("align", "--fast", "--split", "unicode", *_sides(texts)).stderr
-
-
-def test_saved_models_of_split_text(texts):
     model = texts / "model"
     _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts), "--save-model", model, "-o", texts / "links")
     again = _run("align", "-q", "-m", model, "--split", "unicode", *_sides(texts)).stdout

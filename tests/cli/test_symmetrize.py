@@ -2,7 +2,7 @@ import os
 import subprocess
 import sys
 
-from tests.cli.running import ROOT, fails, ran, run
+from tests.cli.running import ROOT, ran, run
 
 GOLDENS = ROOT / "tests" / "data" / "symmetrize"
 FORWARD, REVERSE = GOLDENS / "forward.align", GOLDENS / "reverse.align"
@@ -60,20 +60,6 @@ def test_giza_files_of_two_runs(file):
     assert done.stdout == b"0-0 1-0\n1-0\n"
     assert done.stderr.decode() == f"note: {files[1]}: 1 of 2 sentence pairs are missing and have no links\n"
     assert run("symmetrize", "-q", "-c", "union", "--format", "giza", *files).stderr == b""
-
-
-def test_wrong_command_lines(command_inside):
-    for arguments, message in (
-        (("-c", "union", FORWARD), "union takes two alignment files, A and B; 1 given"),
-        (("-c", "convert", FORWARD, REVERSE), "convert takes one alignment file; 2 given"),
-        (("-c", "grow-final", FORWARD, REVERSE), "'grow-final' is not one of"),
-        ((FORWARD, "-i", FORWARD, "-j", REVERSE), "either as arguments or with -i and -j"),
-        (("-c", "convert", "-j", REVERSE), "give the first with -i"),
-        (("--format", "giza", "--index-base", "1", FORWARD, REVERSE), "which always counts from 1"),
-        (("--format", "giza", "-", "-"), "not possible with --format giza"),
-        (("-c", "convert", "-", "--check", "-", FORWARD), "must be files where an alignment is standard input"),
-    ):
-        fails(command_inside("symmetrize", *arguments), message, status=2)
 
 
 def test_a_live_pipe_is_answered_line_by_line():

@@ -17,7 +17,7 @@ def perplexities(done):
     return [float(line.split("perplexity ")[1]) for line in done.stderr.decode().splitlines() if "perplexity" in line]
 
 
-def test_em_prints_an_objective_that_rises_and_a_perplexity_that_falls(samples, folder):
+def test_em_and_reconstruction(samples, folder):
     done = ran("train-hmm", "--text", samples / "en.tagged", "--states", 4, "--iterations", 12, "-o", folder / "em")
     lines = done.stderr.decode().splitlines()
     objectives = [float(line.split("objective ")[1].split(",")[0]) for line in lines]
@@ -30,9 +30,6 @@ def test_em_prints_an_objective_that_rises_and_a_perplexity_that_falls(samples, 
     assert tags <= {"0", "1", "2", "3"}
     assert len(tags) > 1
     assert len(tagged.splitlines()) == len((samples / "en.txt").read_text().splitlines())
-
-
-def test_reconstruction_goes_on_from_em_and_rises(samples, folder):
     common = ("--text", samples / "en.txt", "--states", 4, "--iterations", 8, "--estimator", "mre")
     ran("train-hmm", *common, "--set", "mre_iterations=6", "-o", folder / "mre", "--log-json", folder / "log")
     steps = [json.loads(line) for line in (folder / "log").read_text().splitlines()]

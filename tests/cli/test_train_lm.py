@@ -105,22 +105,6 @@ def test_notices_figures_and_symbols(command_inside, file, tmp_path):
     assert b"1 sentences, 2 words, 1 different" in done.stderr
 
 
-def test_what_is_refused(command_inside, file, tmp_path):
-    text = file("t", b"a b\n")
-    assert fails(command_inside("train-lm", file("e", b"")), "e: has no words; give text")
-    assert fails(command_inside("train-lm", tmp_path / "none"), "none: cannot be opened")
-    assert fails(command_inside("train-lm", text, "--prune", "1"), "--prune", status=2)
-    assert fails(command_inside("train-lm", text, "-n", 2, "--prune", "0,0,0"), "3 numbers", status=2)
-    assert fails(command_inside("train-lm", text, "--tmpdir", tmp_path / "none"), "is not a directory", status=2)
-    assert fails(command_inside("train-lm", "-", "-"), "only one", status=2)
-    assert fails(command_inside("eval-lm", "-m", "-", "-"), "only one", status=2)
-    assert fails(command_inside("eval-lm", "-m", text, text), "is not an ARPA file")
-    assert fails(command_inside("eval-lm", "-m", file("x", b"\\data\\\nngram 1=1\n\n\\1-grams:\nx\n"), text), "x:5: ")
-    done = command_inside("train-lm", text, "-o", tmp_path / "none" / "m")
-    assert fails(command_inside("train-lm", "-q", text, "-o", tmp_path / "none" / "m"), "cannot be written")
-    assert done.returncode == 1
-
-
 @pytest.mark.slow
 def test_workers_do_not_show(tmp_path):
     text = SAMPLES / "de-en.en"

@@ -116,7 +116,7 @@ def test_lists_have_distinct_strings_with_features_and_scores(translate, tmp_pat
     assert rows[-1][2].split()[1:] == ["word-penalty=1", "glue-unary=1", "unknown=1", "lm-unknown=1"]
 
 
-def test_samples_are_derivations_and_follow_the_seed(translate, tmp_path):
+def test_samples_and_hypergraphs(translate, tmp_path):
     options = ["-w", write_weights(tmp_path / "w"), "--samples", 30, "--pop-limit", 0]
     done = translate(*options)
     rows = [line.split(" ||| ") for line in done.stdout.decode().splitlines()]
@@ -126,9 +126,6 @@ def test_samples_are_derivations_and_follow_the_seed(translate, tmp_path):
     assert translate(*options, "--seed", 2).stdout != done.stdout
     peaked = translate(*options, "--gamma", 50).stdout.decode().splitlines()
     assert {line.split(" ||| ")[1] for line in peaked[:30]} == {OUT[0]}
-
-
-def test_hypergraphs_are_written_beside(translate, tmp_path):
     done = translate("--hypergraphs", tmp_path / "forest.gz", "--pop-limit", 5)
     assert done.stdout.decode().splitlines() == OUT
     from aligntools.formats.opening.files import lines
@@ -254,7 +251,7 @@ def test_lattices_and_confusion_networks(lattices, folder, translate, tmp_path):
     fails(lattices("das haus\n"), "x.plf:1: ", "where '(' was expected", "a line of PLF is")
 
 
-def test_arcs_have_features_and_weights(lattices, tmp_path):
+def test_features_and_weights_of_arcs(lattices, tmp_path, folder, command_inside):
     done = lattices(LATTICE, "--n-best", 20, "--hypergraphs", tmp_path / "h")
     rows = [line.split(" ||| ") for line in done.stdout.decode().splitlines()]
     assert {"lattice-1=-0.916291", "lattice-1=-0.510826"} == {row[2].split()[-1] for row in rows}
@@ -268,9 +265,6 @@ def test_arcs_have_features_and_weights(lattices, tmp_path):
     )
     fails(lattices(two), "x.plf:1: ", "has 2 scores, not 1", "--set arc_scores")
     fails(lattices(LATTICE, "--set", "arc_weights=1", "--set", "arc_weights=2"), "2 weights for 1 scores", status=2)
-
-
-def test_weights_of_arcs_may_stand_in_the_weights_file(folder, command_inside, tmp_path):
     named = LATTICE.replace("0.4,", "0.4,x=2,")
     (tmp_path / "plf").write_text(named)
     options = ["--grammar", folder / "grammar", "--lm", folder / "lm", "--input", "plf", tmp_path / "plf"]

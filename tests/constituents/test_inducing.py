@@ -78,7 +78,7 @@ def test_counts_are_the_derivative():
         assert (values[1] - values[0]) / 2e-5 == pytest.approx(counts.rules[place], rel=1e-5, abs=1e-7)
 
 
-def test_long_sentences_neither_under_nor_overflow():
+def test_long_sentences_and_those_without_trees():
     rng = np.random.default_rng(1)
     model = random_rules(rng, 3, 30)
     words = text([rng.integers(30, size=200)])
@@ -87,9 +87,6 @@ def test_long_sentences_neither_under_nor_overflow():
     assert -2000 < log_likelihood < -745, "its probability is no float64"
     assert counts.rules.sum() == pytest.approx(199)
     assert counts.roots.sum() == pytest.approx(1)
-
-
-def test_a_sentence_without_a_tree_branches_to_the_right():
     model = random_rules(np.random.default_rng(2), 2, 3)
     rules = model.rules.copy()
     rules[:, 2 + 2, :] = rules[:, :, 2 + 2] = 0  # nothing has the last tag

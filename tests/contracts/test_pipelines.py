@@ -231,7 +231,11 @@ def test_pairs_are_answered_the_same_however_they_are_worked_on(pairs, name, mon
     text, lines = pairs
     whole = done(lines[name], "-i", text)
     assert whole[0].count(b"\n") == text.read_bytes().count(b"\n")
-    assert done(lines[name], "-i", text, "--unbuffered") == whole
+    flushed, write = [], Sinks.write
+    with monkeypatch.context() as patch:
+        patch.setattr(Sinks, "write", lambda self, out, flush=True: flushed.append(flush) or write(self, out, flush))
+        assert done(lines[name], "-i", text, "--unbuffered") == whole
+    assert flushed.count(True) == whole[0].count(b"\n")
     (tmp_path / "bad").write_bytes(b"no separator\n" * 2)
     assert run(*lines[name], "-i", tmp_path / "bad", "--unbuffered").stdout == b"\n" * 2  # an answer to any line
     monkeypatch.setattr(ALIGNERS[name], "JOB", 2)

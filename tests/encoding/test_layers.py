@@ -48,9 +48,6 @@ def test_states_are_the_naive_ones(layers):
         x = [naive_encoding.normalize(row, *norm, tiny.EPSILON) for row in x]
         naive = naive_encoding.states(x, tiny.naive_layers(arrays), tiny.HEADS, tiny.EPSILON)
         np.testing.assert_allclose(found, naive, atol=2e-3)  # a value may round to the next byte
-
-
-def test_threads_order_and_company_do_not_show(layers):
     some = texts(300)
     with Pool(2) as pool:
         whole = layers.run(some, [1, 2], pool)

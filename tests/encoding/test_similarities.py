@@ -72,7 +72,7 @@ def test_the_loss_and_its_derivative():
         assert derivative[i, j] == pytest.approx(change / 2e-5, rel=1e-4, abs=1e-6)
 
 
-def test_a_turned_language_is_learned():
+def test_maps_that_are_learned_and_kept():
     """Translations whose states are a mixture: a map that weighs the half that they share is found."""
     rng = np.random.default_rng(5)
     pairs = []
@@ -84,9 +84,6 @@ def test_a_turned_language_is_learned():
     before, after = (word_map.loss(m, pairs[100:])[0] for m in (np.eye(16, dtype=np.float32), found))
     assert after < 0.5 * before
     assert found.tobytes() == word_map.learn(pairs[:100], passes=12, rate=1e-2).tobytes()
-
-
-def test_a_map_is_kept_in_sixteen_bits():
     rng = np.random.default_rng(6)
     first = word_map.WordMap((6, 7), rng.standard_normal((2, 6, 6)).astype(np.float32))
     again = word_map.WordMap.from_parts(*first.parts())

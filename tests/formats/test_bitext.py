@@ -26,9 +26,6 @@ def test_two_files(pair, either_path):
     assert len(corpus) == len(corpus.source) == len(corpus.target) == 2
     assert corpus.source_vocabulary.words() == ["", "das", "haus", "ist", "."]
     assert (corpus.skipped.total, corpus.skipped.summary()) == (0, "")
-
-
-def test_case_and_byte_order_marks(pair, either_path):
     corpus = read_bitext(*pair(b"Das das\n", b"The the\n"), lowercase=False)
     assert both(corpus) == ([["Das", "das"]], [["The", "the"]])
     text = "ΟΔΟΣ İstanbul ǅ ẞ ΣΑΣ Σ"
@@ -60,7 +57,7 @@ def test_words_of_a_line(pair, either_path, text, words, end):
     assert target == [["x"]]
 
 
-def test_joint_files(one, either_path):
+def test_joint_and_tab_separated_files(one, either_path):
     corpus = read_bitext(joint=one(b"a b ||| x\r\n|||\n||| y\n  c\t|||  z|||  \n\nd |||"))
     assert both(corpus) == ([["a", "b"], [], [], ["c"], [], []], [["x"], [], [], ["z|||"], [], []])
     assert corpus.skipped.summary() == "4 blank; first at line 2"
@@ -70,9 +67,6 @@ def test_joint_files(one, either_path):
         read_bitext(joint=one(b"a b\tx y\n"), input_format="joint")
     with pytest.raises(DataError, match=":2: 2 separators"):
         read_bitext(joint=one(b"a\tb\na ||| \tb"), input_format="either", strict=True)
-
-
-def test_tab_separated_pairs(one, either_path):
     text = b"\n \t\na b\tx ||| y\r\n\nc\t\nd\te\tf\n" + b"g\th\n" * 95
     corpus = read_bitext(joint=one(text), input_format="tsv")
     assert both(corpus)[0][:6] == [[], [], ["a", "b"], [], [], []]
@@ -302,16 +296,12 @@ def test_which_files(arguments):
 # One-sided text
 
 
-def test_one_side(one, either_path):
+def test_one_sided_text_and_frequent_words(one, either_path, pair):
     side, vocabulary = read_side(one(b"\xef\xbb\xbfA ||| b\r\n\n a"))
     assert sentences(side, vocabulary) == [["a", "|||", "b"], [], ["a"]]
     side, vocabulary = read_side(one(b"A a"), lowercase=False)
     assert sentences(side, vocabulary) == [["A", "a"]]
     with pytest.raises(DataError, match=":2: bytes that are not UTF-8"):
         read_side(one(b"a\nb\xc0\x80\nc\n"))
-
-
-def test_words_in_the_order_of_how_frequent_they_are(pair):
-    """Equally frequent ones in the order of the text."""
     corpus = read_bitext(*pair(b"a b\nb c\nc b d\n", b"x\ny\ny\n"))
     assert [v.words()[1:] for v in frequent_first(corpus)] == [["b", "c", "a", "d"], ["y", "x"]]

@@ -23,16 +23,13 @@ def stream(source=None, target=None, *, known=(), **options):
     return stream_bitext(source, target, source_vocabulary=base, target_vocabulary=base, **options)
 
 
-def test_a_stream_keeps_known_ids_and_numbers_unknown_words_by_block(pair, either_path):
+def test_streams_by_block(pair, either_path):
     blocks = list(stream(*pair(b"B x a\nY x y\nb z\n", b"a\nb\nc\n"), known=["a", "b"], block_lines=2))
     assert [block.source.tokens.tolist() for block in blocks] == [[2, 3, 1, 4, 3, 4], [2, 3]]
     assert [block.source_vocabulary.extra for block in blocks] == [["x", "y"], ["z"]]
     assert [block.source_vocabulary.base_size for block in blocks] == [3, 3]
     assert [len(block) for block in blocks] == [2, 1]
     assert both(blocks[0])[0] == [["b", "x", "a"], ["y", "x", "y"]]
-
-
-def test_line_numbers_of_a_stream_are_those_of_the_input(pair, either_path):
     source, target = pair(b"a\nb\n\n\nc\n", b"x\ny\nz\nw\n\xff\n")
     blocks = list(stream(source, target, block_lines=2))
     assert [block.skipped.first for block in blocks] == [{}, {"blank": 3}, {"undecodable": 5}]
@@ -47,15 +44,12 @@ def test_a_stream_may_forget_what_it_has_seen(pair, either_path, monkeypatch):
     assert [both(block) for block in stream(source, target, known=["a", "w3"], block_lines=9)] == plain
 
 
-def test_an_unequal_stream_yields_what_it_can(pair, either_path):
+def test_streams_that_end_early(pair, either_path):
     for unbuffered, message in ((False, "s has 3 lines, .*t 2$"), (True, "t ends after 2 lines$")):
         blocks = stream(*pair(b"a\nb\nc\n", b"x\ny\n"), block_lines=1, unbuffered=unbuffered)
         assert [len(next(blocks)), len(next(blocks))] == [1, 1]
         with pytest.raises(DataError, match=f":3: this line has no counterpart: .*{message}"):
             next(blocks)
-
-
-def test_an_unfinished_stream_closes_its_files(pair):
     source, target = pair(b"a\n" * 10, b"x\n" * 10)
     before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
     blocks = stream(source, target, block_lines=2)

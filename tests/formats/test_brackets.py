@@ -68,20 +68,22 @@ def test_words_that_come_back_as_they_were(text):
     assert parsed(str(Tree(text, [], text))) == [Tree(text, [], text)]
 
 
-def test_single_leaves_and_sentences_without_trees():
+def test_single_leaves_brackets_and_deep_trees():
     with pytest.raises(ValueError, match="empty word"):
         Tree("NN", [], "")
     assert str(Tree("", [], "dog")) == "(_ dog)"
     assert parsed("(())") == [Tree("", [Tree("")])]
     assert format_trees([Tree("")]) == "(())\n"
-
-
-def test_words_that_are_brackets():
     (tree,) = parsed("(NP (-LRB- -LRB-) (NN x) (-RRB- -RRB-))")
     assert tree.words() == ["(", "x", ")"]
     assert str(tree) == "(NP (-LRB- -LRB-) (NN x) (-RRB- -RRB-))"
     (tree,) = parsed("(S ($-LRB--NK -LRB-) (X :-RRB-))")
     assert (tree.words(), plain(tree).tags()) == (["(", ":)"], ["$(", "X"])
+    text = "(A " * (DEEPEST - 1) + "(B x)" + ")" * (DEEPEST - 1)
+    (tree,) = parsed(text)
+    assert str(tree) == text
+    assert tree == parsed(text)[0] != parsed(text.replace("x", "y"))[0]
+    assert sum(1 for _ in plain(tree).spans()) == DEEPEST - 1
 
 
 def test_functions_traces_and_what_they_leave_empty():
@@ -155,14 +157,6 @@ def test_what_is_no_tree_is_told(text, line, problem):
     with pytest.raises(DataError) as caught:
         parsed(text)
     assert str(caught.value).startswith(f"x.mrg:{line}: {problem}")
-
-
-def test_a_deep_tree():
-    text = "(A " * (DEEPEST - 1) + "(B x)" + ")" * (DEEPEST - 1)
-    (tree,) = parsed(text)
-    assert str(tree) == text
-    assert tree == parsed(text)[0] != parsed(text.replace("x", "y"))[0]
-    assert sum(1 for _ in plain(tree).spans()) == DEEPEST - 1
 
 
 def test_the_sample():

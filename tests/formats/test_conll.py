@@ -66,7 +66,7 @@ def test_sentences(name):
     assert conll.column(0) == [b"%d" % (k + 1) for n in np.diff(conll.offsets) for k in range(n)]
 
 
-def test_parts_hold_their_sentences():
+def test_parts_and_heads():
     raw = b"".join((FOLDER / name).read_bytes() + b"\n" for name in ("double-blank-lines.conllu", "conll-x.conll"))
     conll = parse_conll("x", lines_of(raw))
     assert len(conll) == 4
@@ -76,9 +76,6 @@ def test_parts_hold_their_sentences():
     assert middle.sentence_lines().tolist() == conll.sentence_lines()[1:3].tolist()
     assert b"".join(conll.part(k, k + 1).format() for k in range(4)) == raw
     assert middle.heads().tolist() == [0, 1, 2, 0, 2]
-
-
-def test_heads():
     assert read_conll(FOLDER / "ranges-empty-nodes-comments.conllu").heads().tolist() == [4, 4, 4, 0, 4, 2, 0, 4, 2, 4]
     heads = read_conll(FOLDER / "heads-not-given.conll").heads()
     assert (heads.tolist(), heads.dtype) == ([-1, 0], np.int32)
@@ -95,7 +92,7 @@ def split(raw):
     return lines if lines[-1] else lines[:-1]
 
 
-def test_columns_are_replaced_in_word_lines_alone():
+def test_columns_and_carriage_returns():
     conll = read_conll(FOLDER / "carriage-returns.conllu")
     tags = [b"T%d" % k for k in range(len(conll.words))]
     changed = parse_conll("x", split(conll.format(replacing={UPOS: tags, MISC: tags})))
@@ -105,10 +102,6 @@ def test_columns_are_replaced_in_word_lines_alone():
     assert differ == conll.places.tolist()
     assert changed.lines[differ[0]] == b"1\tWe\t_\tT0\tPRP\t_\t4\tnsubj\t_\tT0\r\n"
     assert conll.column(UPOS)[0] == b"PRON"  # the first is as it was
-
-
-def test_a_carriage_return_within_a_word_is_kept():
-    """Text with line ends of old Macs is one long line, its words with them; they come out as they went in."""
     text = format_conll([b"a\rb", b"c\r"], [0, 2], {UPOS: [b"N\rV", b"N"]})
     read = parse_conll("x", split(text))
     assert (read.words, read.column(UPOS)) == ([b"a\rb", b"c\r"], [b"N\rV", b"N"])

@@ -162,16 +162,13 @@ def of_2009(tmp_path):
     return tmp_path / "x"
 
 
-def test_conll_takes_and_puts_predicted_columns(of_2009, tmp_path):
+def test_predicted_columns_are_put_and_scored(of_2009, tmp_path):
     assert run("conll", of_2009, "--predicted-columns", "--to", "tagged").stdout == (
         b"The_NN bus_NN leaves_NNS\nStop_VB\n"
     )
     (tmp_path / "heads").write_bytes(b"2 3 0\n0\n")
     put = run("conll", of_2009, "--predicted-columns", "--put", "head", tmp_path / "heads").stdout
     assert put == OF_2009.replace(b"\t2\t3\tNMOD", b"\t2\t2\tNMOD")
-
-
-def test_predicted_columns_are_scored_against_gold_ones(of_2009):
     found = json.loads(run("eval-uas", "--json", "--predicted-columns", of_2009, of_2009).stdout)["results"][0]
     assert (found["uas"], found["las"]) == (0.75, 0.75)
     tags = json.loads(run("eval-tags", "--json", "--predicted-columns", of_2009, of_2009).stdout)["results"][0]
@@ -182,7 +179,7 @@ def test_predicted_columns_are_scored_against_gold_ones(of_2009):
     assert at.score_tags(of_2009, of_2009, predicted_columns=True).accuracy == 0.5
 
 
-def test_predicted_columns_are_learned_and_written(of_2009):
+def test_predicted_columns_are_learned_and_written(of_2009, tmp_path):
     parser = at.train_parser(of_2009, predicted_columns=True, iterations=30)
     text = read_conll(of_2009)
     parsed = parser.parse_text(text, predicted_columns=True).format()
@@ -196,13 +193,6 @@ def test_predicted_columns_are_learned_and_written(of_2009):
     assert set(at.train_tagger(of_2009, predicted_columns=True).tags) == {"NN", "NNS", "VB"}
     with pytest.raises(UsageProblem, match="other text has no columns"):
         at.train_tagger(["a_B"], predicted_columns=True)
-
-
-def _rows(data):
-    return [row.split(b"\t") for row in data.splitlines()]
-
-
-def test_tag_and_parse_fill_predicted_columns(of_2009, tmp_path):
     tagger, parser = tmp_path / "tagger", tmp_path / "parser"
     for what, text, model in ("tagger", "--tagged", tagger), ("parser", "--treebank", parser):
         ran(f"train-{what}", "-q", "--predicted-columns", text, of_2009, "-o", model)
@@ -216,3 +206,7 @@ def test_tag_and_parse_fill_predicted_columns(of_2009, tmp_path):
     assert [row[8] for row in _rows(parsed) if row[0]] == [b"2", b"3", b"0", b"0"]
     assert b"0" in [row[9] for row in _rows(parsed) if row[0]]
     assert b"_" not in [row[9] for row in _rows(parsed) if row[0]]
+
+
+def _rows(data):
+    return [row.split(b"\t") for row in data.splitlines()]

@@ -45,7 +45,7 @@ FRENCH = (
 )
 
 
-def test_tokens_and_spaces():
+def test_tokens_spaces_and_values():
     surface = surface_of(parsed(*FRENCH))
     assert surface.column(COLUMNS["form"]) == [b"Au", b"25 000", b"a", b"du"]
     assert surface.offsets.tolist() == [0, 2, 4]
@@ -59,9 +59,6 @@ def test_tokens_and_spaces():
     assert raw.add(parsed(row(1, "a"), "", "# newpar", row(1, "b"), "", row(1, "c"), "")) == b"a\n\nb c"
     assert raw.end() == b"\n"
     assert unescaped(rb"\s\t\r\n\p\\s\x") == b" \t\r\n|\\s\\x"
-
-
-def test_values_are_put_beside_all_else():
     conll = parsed(*FRENCH)
     surface = surface_of(conll)
     written = surface.format({COLUMNS["misc"]: [b"A", b"B", b"C", b"D"]}).split(b"\n")

@@ -104,7 +104,7 @@ def test_what_is_refused(named, text, languages, problem):
     assert "\n" not in str(caught.value)
 
 
-def test_languages_of_what_has_none(named):
+def test_languages_and_readers(named):
     path = str(named(TMX))
     for about in ({"joint": path, "input_format": "tsv"}, {"source": path, "target": path}, {"joint": io.BytesIO()}):
         with pytest.raises(UsageProblem, match="languages"):
@@ -112,9 +112,6 @@ def test_languages_of_what_has_none(named):
     for languages in ("de", "en-GB-de", "de,en,fr", "de-", ",en"):
         with pytest.raises(UsageProblem, match="two, source and target"):
             read_bitext(joint=path, languages=languages)
-
-
-def test_every_reader_has_a_pair_for_each_unit(named):
     path = str(named(TMX))
     whole = read_bitext(joint=path)
     assert len(whole) == 4

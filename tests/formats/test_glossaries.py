@@ -28,7 +28,7 @@ def named(tmp_path):
     return write
 
 
-def test_tables(named):
+def test_tables_and_tbx_of_others(named):
     rows = [("Wassertank", "water tank"), ("a, b", 'c "d"')]
     assert (
         read_glossary(named('# about\n\nWassertank\twater tank\tmore\r\na, b\tc "d"\nWassertank\twater tank\n')) == rows
@@ -36,9 +36,6 @@ def test_tables(named):
     assert read_glossary(named(gzip.compress(format_table([[*row, *["x"] * 7] for row in rows]).encode()))) == rows
     assert read_glossary(named(format_table([[*row, *["x"] * 7] for row in rows], comma=True))) == rows
     assert read_glossary(named("Haus,house\n")) == [("Haus", "house")]
-
-
-def test_tbx_of_others(named):
     path = named(MARTIF)
     assert read_glossary(path) == [("water tank", "Wassertank"), ("water tank", "Tank")]
     assert read_glossary(path, ("de", "en")) == [("Wassertank", "water tank"), ("Tank", "water tank")]
@@ -61,16 +58,13 @@ def test_what_is_refused(named, text, problem):
         read_glossary(named(text))
 
 
-def test_tables_keep_their_columns():
+def test_tables_and_tbx_that_are_written(named):
     rows = [["a\tb", "c\nd", '"', *[""] * 6]]
     assert format_table(rows).splitlines() == ["\t".join(COLUMNS), "\t".join(["a b", "c d", '"', *[""] * 6])]
     assert [tuple(row) for row in csv.reader(io.StringIO(format_table(rows, comma=True), newline=""))] == [
         COLUMNS,
         ("a\tb", "c\nd", '"', *[""] * 6),
     ]
-
-
-def test_tbx_is_xml_with_what_it_was_given(named):
     entries = [
         (["Wassertank", "Der <Tank> & \x01"], ["water tank", "tank", "The tank"], "count 3"),
         (["Öl", ""], ["oil", ""], ""),

@@ -14,7 +14,7 @@ def gold(tmp_path):
     return read
 
 
-def test_pharaoh_marks_sure_and_possible(gold):
+def test_pharaoh_marks_and_ids(gold):
     links = gold("0-0 2p1 1?1 1P2\n\n3-3 3?3\n")
     assert links.format == "pharaoh"
     assert links.sure.tolists() == [[(0, 0)], [], [(3, 3)]]
@@ -26,9 +26,6 @@ def test_pharaoh_marks_sure_and_possible(gold):
     with pytest.raises(DataError, match=r"gold\.wa:2: link 0-1 has an index 0, but counting from 1"):
         gold("1-1\n0-1\n", index_base=1)
     assert len(gold("\n\n", format="pharaoh")) == 2
-
-
-def test_lines_may_begin_with_an_id_and_a_tab(gold):
     links = gold("GEN 1:1\t0-0 2p1\n40001001\t\n\n3-3\t1-1\n")
     assert links.sure.tolists() == [[(0, 0)], [], [], [(1, 1)]]
     assert links.possible.tolists() == [[(0, 0), (2, 1)], [], [], [(1, 1)]]
@@ -40,16 +37,13 @@ def test_lines_may_begin_with_an_id_and_a_tab(gold):
 NAACL = "0001 1 1 S\n0001 2 3 P\n0003 2 2\n0003 0 4 S\n0003 1 1 P 0.5\n0003 1 2 S 1.0\n0003 1 3 0.25\n"
 
 
-def test_numbered_lines_are_recognized(gold):
+def test_numbered_lines(gold):
     links = gold(NAACL)
     assert (links.format, links.index_base, links.first_sentence, links.null_links) == ("naacl", 1, 1, 1)
     assert links.sure.tolists() == [[(0, 0)], [], [(0, 1), (0, 2), (1, 1)]]
     assert links.possible.tolists() == [[(0, 0), (1, 2)], [], [(0, 0), (0, 1), (0, 2), (1, 1)]]
     with pytest.raises(UsageProblem):
         gold(NAACL, index_base=0)
-
-
-def test_numbers_need_not_start_at_1(gold):
     text = NAACL.replace("0001", "0038").replace("0003", "0040")
     assert gold(text, sentences=3).first_sentence == 38
     assert len(gold(text, sentences=3)) == 3

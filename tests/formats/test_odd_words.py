@@ -113,7 +113,7 @@ def test_grammars(tmp_path, caplog, format):
     assert not known & (set(_WORDS) - set(_FINE))
 
 
-def test_tagged_words_are_read_back(tmp_path):
+def test_tagged_words_and_lattices(tmp_path):
     for separator in ("_", "/"):
         (tmp_path / "t").write_text("".join(f"{w}{separator}N x{separator}V\n" for w in _WORDS), newline="")
         found = read_tags(str(tmp_path / "t"))
@@ -125,17 +125,10 @@ def test_tagged_words_are_read_back(tmp_path):
         text = tagger.tag_text(read_words(str(tmp_path / "c"), format="columns"))
         (tmp_path / name).write_bytes(text.format(format))
         assert read_tags(str(tmp_path / name)).words == _encoded(_WORDS)
-
-
-def test_tagged_words_in_memory():
-    """Sentences in memory are split as those of files."""
     text = [" ".join(f"{w}_N" for w in _WORDS)]
     assert at.score_tags(text, text).table.words == len(_WORDS)
     parser = at.train_parser("data/samples/en.conllu", iterations=1)
     assert parser.parse("New\u00a0York sleeps", ["PROPN", "VERB"]).tokens == ("New\u00a0York", "sleeps")
-
-
-def test_lattices():
     for word in _WORDS:
         assert parse_plf(f"((('{word}',0.5,1),),)").nodes[0][0].word == word
         assert parse_cn([f"{word} 0.5 x 0.5\r\n"]).nodes[0][0].word == word

@@ -100,7 +100,7 @@ def tokenizer(language):
     return Tokenizer(language).spans
 
 
-def test_spaces_are_noted_as_udpipe_does():
+def test_spaces_and_lines():
     blocks, _ = conll_of("One,  two.\nThree|\n\n four")
     assert b"".join(blocks).decode().split("\n") == [
         *("# newpar", "# text = One, two.", "1\tOne\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No"),
@@ -109,9 +109,6 @@ def test_spaces_are_noted_as_udpipe_does():
         *("1\tThree\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No", "2\t|\t_\t_\t_\t_\t_\t_\t_\tSpacesAfter=\\n\\n\\s", ""),
         *("# newpar", "# text = four", "1\tfour\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No", "", ""),
     ]
-
-
-def test_lines_can_be_the_sentences():
     blocks, conll = conll_of("a b. C\n\n d\n", split=None)
     assert [len(block.split(b"\n")) for block in blocks] == [7, 4, 4]
     assert sentence_texts(conll) == [b"a b. C", b"", b"d"]

@@ -83,7 +83,7 @@ def test_what_is_cut_short_is_an_error(tmp_path, kind):
             read(tmp_path / "x")
 
 
-def test_a_suffix_that_is_wrong(tmp_path):
+def test_wrong_suffixes_and_frames(tmp_path):
     (tmp_path / "x.gz").write_bytes(bz2.compress(b"a\n"))
     assert read(tmp_path / "x.gz") == b"a\n"
     for suffix in ("gz", "bz2", "xz", "zst"):
@@ -92,10 +92,6 @@ def test_a_suffix_that_is_wrong(tmp_path):
             read(tmp_path / f"y.{suffix}")
         (tmp_path / f"z.{suffix}").write_bytes(b"")
         assert read(tmp_path / f"z.{suffix}") == b""
-
-
-def test_a_frame_of_zstd_is_never_unpacked_whole(tmp_path):
-    """Frames that are passed over, blocks of one byte repeated: 128 KiB at a time."""
     skipped = b"\x50\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"12345"
     (tmp_path / "x").write_bytes(skipped + zstandard.compress(bytes(50 << 20)) + skipped)
     largest = total = 0

@@ -43,21 +43,18 @@ def test_what_is_no_dictionary_is_refused(written, text, line, problem):
     assert found.value.line == line
 
 
-def test_what_is_rare_is_left_out_but_never_all():
+def test_rare_tags_and_sets():
     assert likely({"A": 1.0, "B": 2.0, "C": 1.0}, 0.3) == {"B": 2.0}
     assert list(likely({"C": 1.0, "A": 1.0, "B": 2.0}, 0.25)) == ["B", "A", "C"]
     assert likely({"A": 1.0, "B": 1.0}, 0.9) == {"A": 1.0}
     assert likely({"A": 0.0}, 0.5) == {"A": 0.0}
+    found = sets_of(text_of(b"A", b"_", b"A|B", b"B", b"A|C"), "text", {b"C"})
+    assert found == {b"A": (b"A",), b"B": (b"B",), b"_": (), b"A|B": (b"A", b"B"), b"A|C": (b"A", b"C")}
 
 
 def text_of(*labels):
     words = [b"w"] * len(labels)
     return Tokens(words, np.arange(len(words) + 1), list(labels), np.arange(10, 10 + len(words)), "tagged")
-
-
-def test_labels_stand_for_sets():
-    found = sets_of(text_of(b"A", b"_", b"A|B", b"B", b"A|C"), "text", {b"C"})
-    assert found == {b"A": (b"A",), b"B": (b"B",), b"_": (), b"A|B": (b"A", b"B"), b"A|C": (b"A", b"C")}
 
 
 @pytest.mark.parametrize(

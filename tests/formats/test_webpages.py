@@ -77,15 +77,12 @@ def test_encodings(data):
         assert b"&#26085;" in page.with_targets([(segment, "日")])
 
 
-def test_lines_are_text_and_are_escaped(tmp_path):
+def test_lines_and_documents(tmp_path):
     (tmp_path / "a").write_text("<p>a</p><p>b</p>")
     (tmp_path / "b").write_text("x < y & z\n<b>\n")
     page = read_translation(read_document(tmp_path / "a"), tmp_path / "b")
     written = page.with_targets((one, one.target.text) for one in page.segments)
     assert written == b"<p>x &lt; y &amp; z</p><p>&lt;b&gt;</p>"
-
-
-def test_a_document_of_the_same_blocks_keeps_what_is_its_own(tmp_path):
     (tmp_path / "a").write_text("<p>a <b>b</b></p><h1>c</h1><p>d <i>e</i></p>")
     (tmp_path / "b").write_text("<p class=x>A\n B</p><h1>C</h1><p>D <u>E</u></p>")
     page = read_translation(read_document(tmp_path / "a"), tmp_path / "b")

@@ -59,7 +59,7 @@ def test_every_edge_has_the_features_that_its_text_has(name):
     assert len(numbers) > 100
 
 
-def test_scores_are_the_gradient_times_the_weights():
+def test_scores_and_gradients():
     """For every edge the same sum, whatever the templates; so with chunks of a batch."""
     sentences, _ = some_sentences(3)
     space = FeatureSpace(features.SETS["prefixes"], [9] * len(features.SETS["prefixes"]))
@@ -73,9 +73,6 @@ def test_scores_are_the_gradient_times_the_weights():
         assert h != m or scores[place] == 0
     alone = np.concatenate([space.scores(weights, sentences.part(s, s + 1)) for s in range(len(sentences))])
     assert alone.tobytes() == scores.tobytes()
-
-
-def test_the_gradient_is_the_transpose():
     sentences, _ = some_sentences(4, [12, 3, 20])
     space = FeatureSpace(features.SETS["full"], [8] * len(features.SETS["full"]))
     rng = np.random.default_rng(2)

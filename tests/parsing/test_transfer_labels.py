@@ -111,7 +111,7 @@ def test_shares_are_those_of_the_equation(labeled, sides, chunk, monkeypatch):
     assert 20 < both < len(edges)
 
 
-def test_a_labeler_learns_shares():
+def test_labelers_and_whole_labels(labeled):
     """Edges that look alike have labels in proportion to what each counts."""
     text = split(TEXT[:1] * 400)
     parser = treebank.train(*text, ParserSettings(iterations=1))[0]
@@ -125,9 +125,6 @@ def test_a_labeler_learns_shares():
     assert np.allclose(found, [0.7, 0.3, 0.0], atol=0.05)
     half = Shares(both.starts, both.labels, both.shares * np.float32(0.5))
     assert np.allclose(Labeler.fitted(sentences, edges, half, names).distributions(sentences, edges), found, atol=0.05)
-
-
-def test_whole_labels_are_what_training_learns_from(labeled):
     words, tags, offsets, heads, names = split(TEXT * 3)
     sentences = labeled.sentences(words, tags, offsets)
     shares = Shares.whole(labeled.labeler.labels.ids(names) - 1)

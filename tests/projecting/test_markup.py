@@ -118,7 +118,7 @@ def test_what_links_decide(source, target, links, expected):
         assert found == (expected or target)
 
 
-def test_a_tag_is_repeated_where_its_words_are_apart():
+def test_repeated_tags_and_scores():
     finders = WordFinder(), WordFinder()
     links = np.zeros((4, 5))
     for i, j in ((0, 0), (1, 1), (1, 3), (2, 2), (3, 4)):
@@ -129,10 +129,6 @@ def test_a_tag_is_repeated_where_its_words_are_apart():
         found = transferred(prepared, SparseLinks.of(links), MarkupSettings("repeat"))
         assert found.text.count(f"<{tag}>") == found.text.count(f"</{tag}>") in (1, twice)
     assert parse_segment(found.text).text == "they ring all up ."
-
-
-def test_scores_of_spans_are_those_of_their_features():
-    """All spans at once, as sums of vectors, against each span by itself."""
     rng = np.random.default_rng(3)
     source, target = "the (new) Option – 3 x", 'die «neue» Option "drei" 3'
     spans = [WordFinder()(text).spans for text in (source, target)]

@@ -112,7 +112,7 @@ def test_objects_come_back_with_their_arrays(tmp_path):
     assert read_object(store, "thing", shared=True)["floats"][0] == 0
 
 
-def test_damaged_objects_are_named(tmp_path):
+def test_damaged_objects_and_what_is_made_once(tmp_path):
     store = Store(str(tmp_path))
     with pytest.raises(ModelError, match="cannot be read: No such file"):
         read_object(store, "thing")
@@ -123,9 +123,6 @@ def test_damaged_objects_are_named(tmp_path):
         for shared in (False, True):
             with pytest.raises(ModelError, match=r"thing\.arrays: is damaged"):
                 read_object(store, "thing", shared)
-
-
-def test_things_are_made_once_and_the_oldest_gives_way():
     engines.forget()
     made = []
 

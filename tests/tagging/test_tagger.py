@@ -235,7 +235,7 @@ def test_a_chains_own_words_are_tagged_as_the_chain_would():
     assert tagger.tags == ["0", "1", "2"]
 
 
-def test_anonymous_states_of_unknown_words_come_from_their_letters():
+def test_states_of_unknown_and_rare_words():
     n = 30
     random = np.random.default_rng(2)
     stems = ["".join(random.choice(list("bcdfgk"), 4)) for _ in range(n)]
@@ -244,9 +244,6 @@ def test_anonymous_states_of_unknown_words_come_from_their_letters():
     chain = Chain(np.full(2, 0.5), np.full((2, 2), 0.4), np.full(2, 0.2), counts / counts.sum(0))
     tagger = from_chain(chain, words, counts)
     assert names(tagger, [b"zooming", b"loudly"], np.array([0, 1, 2])) == ["0", "1"]
-
-
-def test_smoothing_known_words_moves_rare_ones_most():
     chain, words, counts = induced()
     counts[0] *= 100
     prior = counts.sum(0) / counts.sum()

@@ -181,7 +181,7 @@ def test_any_number_of_threads_and_both_ways_to_the_best(tmp_path):
     assert found.scores == pytest.approx(tops, rel=1e-5, abs=1e-4)
 
 
-def test_other_weights_share_what_does_not_depend_on_them(tmp_path):
+def test_other_weights_and_references(tmp_path):
     system, rules, lm, _weights = random_system(4, 3, tmp_path)
     rng = np.random.default_rng(9)
     other = systems.random_weights(rng, system.features)
@@ -194,9 +194,6 @@ def test_other_weights_share_what_does_not_depend_on_them(tmp_path):
     assert np.array_equal(system.translate(sentences).scores, before)
     with pytest.raises(ValueError, match="weights for"):
         system.with_weights(np.zeros(3))
-
-
-def test_references_are_numbered_as_translations(tmp_path):
     system, *_ = random_system(4, 2, tmp_path)
     sentences = systems.encode(system, ["a zz yy"])
     ids = system.encode_target([b"A", b"zz", b"other", b"yy", b"other", b"more"], sentences)

@@ -188,7 +188,7 @@ NUMBERED = {
 }  # fmt: skip
 
 
-def test_grammars_that_do_not_meet_have_no_trees():
+def test_grammars_that_do_not_meet_and_source_sides():
     rng = np.random.default_rng(0)
     rules = systems.random_rules(rng, 4)
     backward, forward = (
@@ -202,9 +202,6 @@ def test_grammars_that_do_not_meet_have_no_trees():
     words = trips.trees.words
     assert not any(w.startswith(b"[X") for w in words)
     assert len(trips.trees) == len(trips.shares)
-
-
-def test_source_sides_are_sentences_for_the_forward_grammar():
     rules = [naive.Rule(("a", -1), (-1, "B"), {n: 0.0 for n in systems.NAMES})]
     sides = source_sides(systems.as_grammar(rules))
     assert sides.words == [tree_symbol(0), b"B"]

@@ -88,7 +88,7 @@ def test_gradients_equal_central_differences(seed):
             assert gradient[f] == pytest.approx(slope, abs=1e-6)
 
 
-def test_nodes_that_cannot_be_derived_count_for_nothing():
+def test_odd_nodes_and_threads():
     h, _, _, rewards, _, _ = make(1)
     scores = np.zeros(h.edges)
     scores[: h.edge_offsets[h.node_offsets[1]]] = -np.inf
@@ -101,9 +101,6 @@ def test_nodes_that_cannot_be_derived_count_for_nothing():
     assert values[0] == 0
     assert derivations.k_best(h, scores, FEATURES, 3).offsets[1] == 0
     assert derivations.samples(h, scores, FEATURES, 3, 1).offsets[1] == 0
-
-
-def test_threads_change_nothing():
     rng = np.random.default_rng(0)
     h = arrays([forest(rng) for _ in range(60)])
     scores, rewards = rng.normal(size=h.edges), rng.normal(size=h.edges)

@@ -125,16 +125,13 @@ def test_what_is_wrong_is_said_with_its_line(file, change, problem):
     fails(run("view", "--derivations", file), problem)
 
 
-def test_boxes_are_below_the_rule_that_they_are_put_into():
+def test_boxes_and_room():
     found = boxes(SENTENCE.derivations[0])
     assert {(box.row, box.use.span, box.target, box.source) for box in found} == {
         (0, (0, 4), "this is a house", ""), (1, (0, 4), "① is ②", "① ist ②"), (2, (0, 1), "this", "das"),
         (2, (2, 4), "a house", "ein Haus"),
     }  # fmt: skip
     assert boxes(Derivation((), 0.0, ())) == []
-
-
-def test_a_picture_has_room_for_what_stands_in_it():
     long = RuleUse("X", ("a",), ("an", "incomprehensibly", "long", "translation"), (0, 1), (), 0.0, {})
     rest = RuleUse("X", ("b",), ("<b>",), (1, 2), (), 0.0, {})
     top = RuleUse("S", ("[X,1]", "[X,2]"), ("[X,1]", "[X,2]"), (0, 2), (1, 2), 0.0, {})

@@ -42,7 +42,7 @@ def test_text_and_shades(tmp_path):
     assert re.findall(r'opacity="([\d.]+)"', svg) == ["0.62", "1.00"]
 
 
-def test_a_sentence_from_right_to_left_is_drawn_so():
+def test_drawings_of_odd_pairs():
     assert right_to_left(['"', "שלום", "a"])
     assert right_to_left(["مرحبا"])
     assert not right_to_left(["1", "été", "שלום"])
@@ -51,9 +51,6 @@ def test_a_sentence_from_right_to_left_is_drawn_so():
     assert x["שלום"] > x["עולם"]
     assert x["hello"] < x["world"]
     assert {e.get("direction") for e in root.iter(f"{SVG}text")} == {"rtl", None}
-
-
-def test_empty_pairs_and_wrong_numbers():
     blank = at.view((["", "a"], ["", ""]), ["", ""])
     for number in (1, 2):
         ET.fromstring(blank.svg(number))

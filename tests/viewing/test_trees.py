@@ -80,7 +80,7 @@ def test_errors_in_text_and_pictures(two):
     assert "hearing" in (two / "tree.svg").read_text()
 
 
-def test_no_two_words_and_no_two_labels_of_a_height_overlap():
+def test_heights_and_data():
     words = ["an", "incomprehensibilities", "a", "b", "統計的機械翻訳", "x"]
     heads, labels = [2, 0, 2, 3, 3, 5], ["nmod:a-long-label-of-a-short-arc", "root", "x", "y", "z:long-label", "w"]
     root = ElementTree.fromstring(tree_svg(words, heads, labels, ["T"] * 6))
@@ -94,9 +94,6 @@ def test_no_two_words_and_no_two_labels_of_a_height_overlap():
         assert all(a[1] <= b[0] + 0.1 for a, b in pairwise(row))
     width = float(root.get("width"))
     assert all(min(a, width - b) >= 0 for row in boxes.values() for a, b in row)
-
-
-def test_text_is_data_in_every_form():
     trees = DependencyTrees(
         np.array([0, 1], np.int32), np.array([0, 2]), [b"root", ODD.encode()], [ODD.encode(), b"\xff"]
     )

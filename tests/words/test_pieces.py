@@ -112,12 +112,9 @@ def test_edges(scheme, line, words, pieces):
     assert spans(cut.pieces_of, 0) == pieces
 
 
-def test_a_line_does_not_run_into_the_next():
+def test_pieces_across_lines_and_spaces():
     cut = cut_by_marks([b"a@@", b"b", b"", b"##"], "bpe")
     assert cut.pieces_of.offsets.tolist() == [0, 1, 2, 2, 3]
-
-
-def test_a_piece_across_a_space_has_two_words():
     cut = cut_by_marks(["▁in ▁of▁the x".encode()], "sentencepiece")
     assert spans(cut.words_of, 0) == [(0, 1), (1, 3), (2, 3)]
     assert spans(cut.pieces_of, 0) == [(0, 1), (1, 2), (1, 3)]

@@ -63,14 +63,11 @@ def test_gradients_are_those_of_finite_differences(name):
         assert (values[0] - values[1]) / 2e-6 == pytest.approx((found * way).sum(), rel=1e-4)
 
 
-def test_every_layer_has_a_gradient_at_every_place():
+def test_layers_lessons_and_what_is_dropped():
     _, part = some_part()
     _, _, own = propagation(part)
     own.loss(whole(part))
     assert np.abs(own.gradient["layers"]).max(axis=(2, 3)).min() > 1e-3
-
-
-def test_lessons_do_not_depend_on_what_else_is_in_them():
     _, part = some_part()
     _, gradient, own = propagation(part)
     together = own.loss(whole(part))
@@ -79,10 +76,6 @@ def test_lessons_do_not_depend_on_what_else_is_in_them():
     alone = [own.loss(learning.lesson([(part, k)])) for k in range(3)]
     assert sum(alone) == pytest.approx(together, rel=1e-5)
     np.testing.assert_allclose(gradient, summed, rtol=1e-3, atol=1e-3)
-
-
-def test_what_is_dropped_counts_for_nothing_and_the_rest_for_more():
-    """With nearly all dropped, odds are those of the first layer; on average they are as without."""
     _, part = some_part()
     _, _, own = propagation(part)
     lesson, rng = whole(part), np.random.default_rng(3)
@@ -124,15 +117,12 @@ def test_lessons_are_varied_as_wholes_but_for_the_posterior():
     np.testing.assert_array_equal(other[:, statistics.posterior], lesson.inputs[:, statistics.posterior])
 
 
-def test_a_pass_sees_every_sentence_once():
+def test_passes_and_threads():
     _, part = some_part(shapes=[(3, 4)] * 40)
     seen = []
     for lessons in learning.steps([part], np.random.default_rng(1)):
         seen += [tuple(x) for lesson in lessons for x in lesson.inputs.tolist()]
     assert sorted(seen) == sorted(map(tuple, part.inputs.tolist()))
-
-
-def test_networks_learn_and_do_not_depend_on_threads():
     _, part = some_part(shapes=[(3, 4)] * 30)
     found, told = [], []
     for threads in (1, 2):

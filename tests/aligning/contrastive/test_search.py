@@ -133,7 +133,7 @@ def test_ties_go_to_the_first_and_threads_do_not_show():
     assert b"".join(b.scores.tobytes() for b in alone) == found[0][1]
 
 
-def test_features_of_lists_give_their_scores():
+def test_features_of_lists_and_no_candidates():
     rng = np.random.default_rng(4)
     pairs = [random_pair(rng, *rng.integers(1, 6, 2), 0.7) for _ in range(12)]
     weights, _ = random_weights(rng)
@@ -145,9 +145,6 @@ def test_features_of_lists_give_their_scores():
     np.testing.assert_allclose((features @ weights)[there], best.scores[there], atol=1e-5)
     assert np.isneginf(best.scores[~there]).all()
     assert len(best.links(3)) == 12
-
-
-def test_no_sentences_and_no_candidates():
     weights = np.ones(FEATURES)
     assert search(candidates_of([]), weights, ALL).links().tolists() == []
     pair = random_pair(np.random.default_rng(1), 3, 2, 0)

@@ -60,7 +60,7 @@ def test_the_gradient_of_the_risk(seed, penalty):
         assert (up - down) / 2e-5 == pytest.approx(gradient[k], rel=1e-6, abs=1e-8)
 
 
-def test_what_weights_are_drawn_to():
+def test_what_weights_are_drawn_to_and_risk():
     rng = np.random.default_rng(5)
     lists, start = random_lists(rng), np.zeros(3)
     free = gold_learning.minimum_risk(lists, start, 1e-3)
@@ -70,9 +70,6 @@ def test_what_weights_are_drawn_to():
     assert abs(held[2]) > 0.01
     assert learning_plan("all").penalty == gold_learning.NETWORK_PENALTY
     assert learning_plan("all", "paper").penalty == gold_learning.PENALTY
-
-
-def test_risk_and_error():
     rng = np.random.default_rng(4)
     lists, weights = random_lists(rng), rng.normal(size=3)
     value, _ = gold_learning.risk(weights * 1e4, gold_learning.pack(lists), weights * 1e4, 1.0)
