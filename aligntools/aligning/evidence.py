@@ -482,11 +482,16 @@ def ask(
     for kind in asked.kinds:
         source = kind.source(asked.of_kind(kind))  # forgotten before training: it may take memory
         own = partial(tell, kind.name)
-        if isinstance(source, TextSource):
-            sampled = source.pairs_of(*sizes(written)) != len(written)
-            alone = source.alone if sampled and not places else None  # it knows the words of pairs that are not read
-            found = source.known(written, pool, own)
-            by_kind[kind.name] = found if alone is None else found.with_words(alone.known(written, pool, own))
-        elif not places:
+        if not places:
+            by_kind[kind.name] = evidence_from(source, written, pool, own)
+        elif isinstance(source, TextSource):
             by_kind[kind.name] = source.known(written, pool, own)
     return TextEvidence(by_kind, asked, written) if asked else None
+
+
+def evidence_from(source: Source, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> SourceEvidence:
+    """Return what a source knows of a text; where it reads a sample of the pairs, of words by themselves too."""
+    found, alone = source.known(written, pool, tell), None
+    if isinstance(source, TextSource) and source.pairs_of(*sizes(written)) != len(written):
+        alone = source.alone
+    return found if alone is None else found.with_words(alone.known(written, pool, tell))

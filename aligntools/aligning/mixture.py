@@ -180,11 +180,11 @@ def _judged(
     odds = link_odds(candidates, values)
     bias = candidates.local.astype(np.float64) @ values / scale(values, judge.active) - odds  # what else they count
     if aligner.before is None:
-        return own, _with_odds(candidates, _keys(candidates), odds, bias)
+        return own, _with_odds(candidates, candidates.keys(), odds, bias)
     older = text_before(text, aligner.before.model)
     posteriors, others = _judged(aligner.before, older, given, threshold, pool)
     share = shares(aligner.model, text, older)
-    keys = _keys(candidates), _keys(others)
+    keys = candidates.keys(), others.keys()
     every = np.unique(np.concatenate(keys))
     each = share[every >> 32]
     whole_odds, whole_bias = np.zeros(len(every)), np.zeros(len(every))
@@ -198,13 +198,6 @@ def _judged(
         whole_odds += part * full[0]
         whole_bias += part * full[1]
     return mixed(own, posteriors, share), _with_odds(candidates, every, whole_odds, whole_bias)
-
-
-def _keys(candidates: "CandidateLinks") -> np.ndarray:
-    """Return numbers that name the cells of candidates, ascending, int64 [candidates]."""
-    sentences = np.repeat(np.arange(len(candidates)), np.diff(candidates.starts))
-    keys: np.ndarray = (sentences << 32) | (candidates.rows.astype(np.int64) << 16) | candidates.columns
-    return keys
 
 
 def _with_odds(candidates: "CandidateLinks", keys: np.ndarray, odds: np.ndarray, bias: np.ndarray) -> "CandidateLinks":
