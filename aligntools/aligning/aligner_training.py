@@ -97,7 +97,7 @@ def train_with(
     again = rounds.count - 1 if rounds else 0
     counts, weights = joined_with(counts, known.priors if known else None, weights)
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
-    total += again * count_steps(settings, None, False)
+    total += again * count_steps(settings, None, False) + bool(network)
 
     def report(figures: dict[str, Any]) -> None:
         nonlocal done

@@ -16,8 +16,20 @@ def texts():
 
 
 @pytest.fixture(scope="module")
-def best(texts):
-    return at.train_aligner(*texts, best=True, encoder=False)
+def steps():
+    return []
+
+
+@pytest.fixture(scope="module")
+def best(texts, steps):
+    return at.train_aligner(*texts, best=True, encoder=False, progress=steps.append)
+
+
+def test_the_last_step_is_the_last_that_was_announced(best, steps):
+    assert best.weights is not None
+    assert [step.done for step in steps] == list(range(1, len(steps) + 1))
+    assert {step.total for step in steps} == {len(steps)}
+    assert steps[-1].stage == "deciding"
 
 
 @pytest.mark.slow
