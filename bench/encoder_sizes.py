@@ -30,9 +30,10 @@ def run(o):
         maps, rows = Maps(o, pool), {}
         for name in o.sets.split(","):
             for size in [ALL if size == ALL else int(size) for size in o.sizes.split(",")]:
-                found = kept.get(
-                    f"{name} {size} {here}", lambda n=name, s=size: measured(maps, n, s), f"{name}, {size} more"
-                )
+                key = f"{name} {size} {here}"
+                if o.kept and key not in kept.found:
+                    continue
+                found = kept.get(key, lambda n=name, s=size: measured(maps, n, s), f"{name}, {size} more")
                 if size in (ALL, 0) or found["pairs"] > size:  # else there is no more text than for a smaller size
                     rows[name, found["pairs"]] = found
     return _body(rows)
