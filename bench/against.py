@@ -8,15 +8,15 @@ from bench import measuring, report, texts
 
 #: Commands by name; the older checkout takes the options by their old spellings, which the newer one knows too.
 COMMANDS = {
-    "align, en-fr.dev": "align -q -s {dev}.source -t {dev}.target -o out",
-    "align --fast, en-fr.dev": "align -q --fast -s {dev}.source -t {dev}.target -o out",
-    "align, 20,000 pairs of en-fr": "align -q -s {few}.source -t {few}.target -o out",
-    "align, en-fr.million": "align -q -s {million}.source -t {million}.target -o out",
-    "contrastive-align, 20,000 pairs": "contrastive-align -q -s {few}.source -t {few}.target -o out",
-    "train-parser, EWT, 15 iterations": "train-parser -q --treebank {ewt} --iterations 15 -m out.parser",
-    "extract-grammar, 29,000 captions": "extract-grammar -q -s {multi}.de -t {multi}.en -a {multi}.align -o out.bin"
+    "align, en-fr.dev": "align -q -s {dev}.source -t {dev}.target -o {out}",
+    "align --fast, en-fr.dev": "align -q --fast -s {dev}.source -t {dev}.target -o {out}",
+    "align, 20,000 pairs of en-fr": "align -q -s {few}.source -t {few}.target -o {out}",
+    "align, en-fr.million": "align -q -s {million}.source -t {million}.target -o {out}",
+    "contrastive-align, 20,000 pairs": "contrastive-align -q -s {few}.source -t {few}.target -o {out}",
+    "train-parser, EWT, 15 iterations": "train-parser -q --treebank {ewt} --iterations 15 -m {out}.parser",
+    "extract-grammar, 29,000 captions": "extract-grammar -q -s {multi}.de -t {multi}.en -a {multi}.align -o {out}.bin"
     " --format binary",
-    "translate, test2016": "translate -q --grammar {multi}.bin --lm {multi}.lm {multi}.test -o out",
+    "translate, test2016": "translate -q --grammar {multi}.bin --lm {multi}.lm {multi}.test -o {out}",
 }
 
 
@@ -95,4 +95,4 @@ def _files(o, million):
             ["train-lm", "--format", "binary", f"{multi}.en", "-o", f"{multi}.lm"],
         ):
             measuring.run(measuring.aligntools(*args, "-q"))
-    return files | {"few": work / "few", "multi": multi, "ewt": work / "ewt.conllu"}
+    return files | {"out": work / "out", "few": work / "few", "multi": multi, "ewt": work / "ewt.conllu"}
