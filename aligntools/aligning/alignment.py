@@ -232,10 +232,10 @@ def train_aligner(
         "keep_text": keep_text,
         "progress": progress,
     }
-    return _read_and_trained(sources, targets, settings, weights, reading, run, given, **how)[0]
+    return _read_and_train(sources, targets, settings, weights, reading, run, given, **how)[0]
 
 
-def _read_and_trained(
+def _read_and_train(
     sources: "Sentences | Bitext",
     targets: Sentences | None,
     settings: AlignerSettings,
@@ -251,7 +251,7 @@ def _read_and_trained(
     progress: Progress,
     links: LastPass | None = None,
 ) -> "tuple[Aligner, Bitext]":
-    """Read a text and train an aligner on it; return both. What is left of ``given`` is about evidence."""
+    """Read a text and train an aligner on it; return both. ``given`` has the keywords of evidence alone."""
     asked = EvidenceOptions.of(given.take).chosen(settings.best and init_model is None)
     given.end()
     counts = WeightedPriors.of(priors, weights)  # before what takes long
@@ -423,9 +423,7 @@ def align(
     links = LastPass(blocks.append, decisions.suiting(settings.direction, network))
     how: Any = {"priors": priors, "init_model": init_model, "adapt": adapt, "progress": progress, "links": links}
     whole = isinstance(sources, Bitext)
-    aligner, bitext = _read_and_trained(
-        sources, targets, settings, weights, reading, run, given, keep_text=whole, **how
-    )
+    aligner, bitext = _read_and_train(sources, targets, settings, weights, reading, run, given, keep_text=whole, **how)
     if not links.found:
         blocks = list(aligner.align_blocks(bitext, decisions=decisions, run=run))
     return joined(blocks, bitext.skipped)

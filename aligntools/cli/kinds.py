@@ -118,7 +118,7 @@ WRITTEN = Place(written=True)
 
 
 class Number(click.ParamType):
-    """A number within a range; what is not, as NaN and infinity, is refused with the range, exit status 2."""
+    """A number within a range; any other, NaN and infinity too, is refused with exit status 2."""
 
     def __init__(self, allowed: Range) -> None:
         self.allowed, self.name = allowed, "integer" if allowed.whole else "float"

@@ -32,7 +32,7 @@ def tests(figure: str) -> Callable[[FC], FC]:
 
 
 def paired(figure: str, system: str) -> Callable[[FC], FC]:
-    """Add ``--paired``: ``figure`` is what is tested, ``system`` what each further file is called."""
+    """Return the option ``--paired``; its help names the tested ``figure``, and each further file as ``system``."""
     return click.option("--paired", is_flag=True, help=f"Test the {figure} of each further {system} against the first.")
 
 

@@ -53,7 +53,7 @@ def share_of_base(pairs: int) -> float:
 
 
 def held_back(start: np.ndarray, active: np.ndarray, pairs: int) -> np.ndarray:
-    """Return start weights (float64 [FEATURES]) for text of so many pairs; those without the network do not change."""
+    """Return start weights of a text, float64 [FEATURES]: for large text, part of the network's is the base model's."""
     share = share_of_base(pairs)
     if not share or not active[[kf.TREES, kf.POSTERIOR]].all() or start[kf.TREES] <= 0:
         return start

@@ -28,7 +28,7 @@ class UntouchedButDebug(Untouched):
 
 
 class Wrong(Exception):
-    """What is wrong with a program's command line, in the program's own words."""
+    """A wrong command line of a program; the message is worded as the program words it."""
 
 
 def program(name: str, usage: str = "") -> Callable[[Callable[[list[str]], int]], click.Command]:

@@ -230,7 +230,7 @@ def read_conll(path: object) -> Conll:
 
 
 def stream_conll(path: object, sentences: int = 10_000) -> Iterator[Conll]:
-    """Read a file in parts of at most so many sentences, each yielded as soon as the blank line behind it is read."""
+    """Yield a file in parts of at most ``sentences`` sentences, each as soon as the blank line after it is read."""
     with files.reading(path) as file:
         seen, lines = first_lines(file)
         refuse_for(path, seen, "conll")
@@ -387,7 +387,7 @@ def _shown(value: bytes) -> str:
 
 
 def check_values(values: Sequence[bytes], count: int, n: int) -> None:
-    """Check what is to stand in column ``n``; a carriage return may, where it cannot be taken for the line's end."""
+    """Check new values of column ``n``; in the last column none may end with a carriage return."""
     if len(values) != count:
         raise ValueError(f"{len(values)} values for {count} words")
     for value in set(values):

@@ -65,7 +65,7 @@ def read_text(path: object) -> Tokens:
 
 
 def stream_sentences(path: object, format: str = "auto", sentences: int = 10_000) -> Iterator[Conll | Tokens]:
-    """Read what is to be tagged, CoNLL or the words of other text, in parts; see `stream_tags`."""
+    """Yield text to be tagged in parts, CoNLL or words without tags; see `stream_tags`."""
     for part in _stream(path, format, None, sentences, FORMATS):
         yield part if isinstance(part, Conll) else replace(part, tags=None)
 
