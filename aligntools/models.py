@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union, Unpack
 
 import aligntools
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.viewing.models import ModelView, ModelViewing, ShownAsModel
 
@@ -99,7 +99,7 @@ def view_model(
     >>> source.rows[source.words.index("haus")][0][0]
     'house'
     """
-    given = Given("view_model", options)
+    given = Keywords("view_model", options)
     how = given.take(ModelViewing, settings)
     given.end()
     name = title

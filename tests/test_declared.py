@@ -16,7 +16,7 @@ from aligntools.cli import options
 from aligntools.cli.flags import as_flag, renamed, said
 from aligntools.formats.text.text_settings import RawReading, Reading
 from aligntools.ground import declarations
-from aligntools.ground.declarations import Given, Settings, declared, documented, option, taking
+from aligntools.ground.declarations import Keywords, Settings, declared, documented, option, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import amounts, counts
 from aligntools.ground.run import Run
@@ -49,12 +49,12 @@ def test_a_new_field_is_seen_everywhere():
     assert CliRunner().invoke(command, ["--warmth", "1.5"]).output == "1.5\n"
     assert "0<=x<=2" in CliRunner().invoke(command, ["--help"]).output
     assert CliRunner().invoke(command, ["--warmth", "3"]).exit_code == 2
-    given = Given("f", {"warmth": 0.25, "views": [0, 5]})
+    given = Keywords("f", {"warmth": 0.25, "views": [0, 5]})
     settings = given.take(More)
     given.end()
     assert (settings.warmth, settings.views, settings.header()["warmth"]) == (0.25, (0, 5), 0.25)
     with pytest.raises(UsageProblem, match="warmth must be a number from 0 to 2, not 3"):
-        Given("f", {"warmth": 3}).take(More)
+        Keywords("f", {"warmth": 3}).take(More)
     assert "warmth : float, default 0.5\n    How warm it is." in inspect.cleandoc(More.__doc__)
 
     @taking(More)
@@ -172,7 +172,7 @@ def test_values_are_held_against_types_choices_and_ranges():
         with pytest.raises(UsageProblem, match=message):
             bad.checked()
     with pytest.raises(TypeError, match=r"f\(\) got an unexpected keyword argument 'other'"):
-        Given("f", {"other": 1}).end()
+        Keywords("f", {"other": 1}).end()
 
 
 def test_messages_name_fields_as_python_and_the_command_line_have_them():
@@ -196,7 +196,7 @@ def test_old_and_earlier_names():
         fields = {field.name for field in dataclasses.fields(kinds[name])}
         assert {now.removeprefix("not ").partition("=")[0] for now in table.values()} <= fields
         assert not set(table) & fields
-    given = Given("f", {"viterbi": True, "joint": False})
+    given = Keywords("f", {"viterbi": True, "joint": False})
     assert given.take(TagDecisions).decode == "viterbi"
     assert given.take(AlignerSettings).agreement is False
     given.end()

@@ -17,7 +17,7 @@ from aligntools.formats.links.pharaoh import Links, concatenate
 from aligntools.formats.text.bitext import stream_bitext
 from aligntools.formats.text.corpus import Bitext, Side, Skipped, in_ids_of, parts_of
 from aligntools.formats.text.text_settings import LONGEST_RANGE, Reading
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.run import Run
@@ -201,7 +201,7 @@ class Aligner(ShownAsModel):
         """
         from aligntools.aligning.model import AlignmentModel
 
-        given = Given("load", options)
+        given = Keywords("load", options)
         asked = EvidenceOptions.of(given.take, applying=True)
         given.end()
         with pool_of(threads) as pool:
@@ -338,7 +338,7 @@ class Aligner(ShownAsModel):
         """
         from aligntools.aligning.memory import cells_within
 
-        given = Given("align_blocks", options)
+        given = Keywords("align_blocks", options)
         decisions = given.take(Decisions, "decisions").suiting(self.settings.direction, self.weights is not None)
         reading, run = given.take(Reading, "reading"), given.take(Run, "run")
         given.end()

@@ -28,7 +28,7 @@ from aligntools.formats.inputs.sentences import Sentences, paths_of
 from aligntools.formats.text import bitext
 from aligntools.formats.text.corpus import Bitext, in_lower_case
 from aligntools.formats.text.text_settings import Reading
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Watch
@@ -86,7 +86,7 @@ def read_bitext(
     >>> len(at.read_bitext("data/samples/de-en.de", "data/samples/de-en.en"))
     240
     """
-    given = Given("read_bitext", options)
+    given = Keywords("read_bitext", options)
     how = given.take(Reading, reading)
     given.end()
     instead = {"input_format": "either"} if tab_separates else {}
@@ -222,7 +222,7 @@ def train_aligner(
     >>> model.align("ein haus", "a house").links
     [(0, 0), (1, 1)]
     """
-    given = Given("train_aligner", options)
+    given = Keywords("train_aligner", options)
     settings = _settings_after(given.take(AlignerSettings, settings), init_model, adapt)
     weights, reading, run = given.take(PriorWeights, weights), given.take(Reading, reading), given.take(Run, run)
     how: Any = {
@@ -242,7 +242,7 @@ def _read_and_train(
     weights: PriorWeights,
     reading: Reading,
     run: Run,
-    given: Given,
+    given: Keywords,
     *,
     priors: "SomePriors | None",
     init_model: Aligner | None,
@@ -346,7 +346,7 @@ class Plan(NamedTuple):
         return replace(asked, symmetrize=self.symmetrize)
 
 
-def mre_plan(preset: str | None, options: Mapping[str, Any], init_model: Aligner | None) -> tuple[Plan, Given]:
+def mre_plan(preset: str | None, options: Mapping[str, Any], init_model: Aligner | None) -> tuple[Plan, Keywords]:
     """Return what `train_mre_aligner` trains with these keywords, and those of them that are about other things."""
     if preset is not None and preset not in MRE_PRESETS:
         raise UsageProblem(f"no such preset: {preset}; choose one of {', '.join(MRE_PRESETS)}")
@@ -362,7 +362,7 @@ def mre_plan(preset: str | None, options: Mapping[str, Any], init_model: Aligner
         _check_fixed(start.keys() & options.keys() - {"model_type", "positions"})
         model_type = options.get("model_type")
         settings = settings_after(init_model.model, True, model_type, start.get("positions")).checked()
-    given = Given("train_mre_aligner", chosen)
+    given = Keywords("train_mre_aligner", chosen)
     if not init_model:
         settings = given.take(AlignerSettings)
         tell_unused(settings)
@@ -414,7 +414,7 @@ def align(
     >>> [str(a) for a in found]
     ['0-0 1-1', '0-0 1-1', '0-0 1-1']
     """
-    given = Given("align", options)
+    given = Keywords("align", options)
     settings = _settings_after(given.take(AlignerSettings, settings), init_model, adapt)
     weights, decisions = given.take(PriorWeights), given.take(Decisions, decisions)
     reading, run = given.take(Reading, reading), given.take(Run, run)

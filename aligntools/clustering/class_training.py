@@ -19,7 +19,7 @@ from aligntools.formats.opening import files
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.formats.text.text_settings import Splitting
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.run import Run
@@ -214,7 +214,7 @@ def train_classes(
     sleeps	4
     the	3
     """
-    given = Given("train_classes", options)
+    given = Keywords("train_classes", options)
     settings = given.take(ClassSettings, settings)
     split, run = given.take(Splitting, splitting).split, given.take(Run, run).here()
     given.end()
@@ -277,7 +277,7 @@ def train_bilingual_classes(
     """
     from aligntools.formats.links import pharaoh
 
-    given = Given("train_bilingual_classes", options)
+    given = Keywords("train_bilingual_classes", options)
     settings = given.take(ClassSettings, settings)
     split, run = given.take(Splitting, splitting).split, given.take(Run, run).here()
     given.end()

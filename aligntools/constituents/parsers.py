@@ -33,7 +33,7 @@ from aligntools.formats.inputs.annotation import (
 from aligntools.formats.inputs.sentences import SomeSentence, words_of
 from aligntools.formats.text.bitext import IN_MEMORY, name_of
 from aligntools.formats.text.text_settings import TagReading
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
@@ -154,7 +154,7 @@ class ConstituentParser(Annotator, ShownAsModel):
         >>> print(parser.parse("The dog sleeps ."))
         (S (NP (DT The) (NN dog)) (VP (VBZ sleeps)) (. .))
         """
-        decisions = Given("parse", options).only(GrammarDecisions, decisions)
+        decisions = Keywords("parse", options).only(GrammarDecisions, decisions)
         sentence = tokens
         if tags is not None:
             words = [decoded(word) for word in words_of(tokens)]  # type: ignore[arg-type]
@@ -197,7 +197,7 @@ class ConstituentParser(Annotator, ShownAsModel):
         >>> [len(tree.words()) for tree in parser.parse_batch(["The dog sleeps .", [("Rain", "NN")]])]
         [4, 1]
         """
-        given = Given("parse_batch", options)
+        given = Keywords("parse_batch", options)
         decisions = given.take(GrammarDecisions, decisions)
         run = given.take(Run, run).here()
         given.end()
@@ -249,7 +249,7 @@ class ConstituentParser(Annotator, ShownAsModel):
         (S (NP (DT The) (NN dog)) (VP (VBZ sleeps)) (. .)) True
         (S (NP (DT The) (NN dog)) (VP (VBD sleeps)) (. .)) True
         """
-        given = Given("n_best", options)
+        given = Keywords("n_best", options)
         decisions, run = given.take(GrammarDecisions, decisions), given.take(Run, run).here()
         given.end()
         yield from self._listed(sentences, TreeLists(n_best=n), decisions, run, 0)
@@ -290,7 +290,7 @@ class ConstituentParser(Annotator, ShownAsModel):
         UsageProblem
             When the grammar was learned from tags, or an option does not go with lists.
         """
-        given = Given("sample_trees", options)
+        given = Keywords("sample_trees", options)
         decisions, run = given.take(GrammarDecisions, decisions), given.take(Run, run).here()
         given.end()
         yield from self._listed(sentences, TreeLists(samples=n, seed=seed), decisions, run, first)
@@ -414,7 +414,7 @@ def train_grammar(
     """
     from aligntools.constituents.learning import train
 
-    given = Given("train_grammar", options)
+    given = Keywords("train_grammar", options)
     settings = given.take(GrammarSettings, settings)
     run = given.take(Run, run).here()
     given.end()
@@ -638,7 +638,7 @@ def induce_grammar(
     >>> len(list(tree.spans()))
     3
     """
-    given = Given("induce_grammar", options)
+    given = Keywords("induce_grammar", options)
     settings = given.take(InducedGrammarSettings, settings)
     reading, run = given.take(TagReading, reading), given.take(Run, run).here()
     given.end()

@@ -255,7 +255,7 @@ class Settings:
         return tuple(declared(cls))
 
 
-class Given:
+class Keywords:
     """Keywords of a call, each of which belongs to one of several classes of settings."""
 
     def __init__(self, function: str, keywords: Mapping[str, Any]) -> None:

@@ -57,9 +57,9 @@ class Range:
 
 
 def shown(value: object) -> str:
-    """Return a value for a message, cut where it is long."""
+    """Return a value for a message, cut where it is long; of bytes the text in UTF-8."""
     try:
-        text = str(value)
+        text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
     except (ValueError, RecursionError):  # an integer of thousands of digits, a list of lists of lists
         text = "something longer"
     return text if len(text) <= 40 else f"{text[:37]}..."

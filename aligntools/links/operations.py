@@ -13,7 +13,7 @@ from aligntools.formats.annotation.as_plain_text import refuse_file
 from aligntools.formats.links import giza, pharaoh
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.links.settings import CombiningSettings
 from aligntools.links.symmetrize import METHODS, symmetrize
@@ -328,7 +328,7 @@ def combine_files(
     """
     from aligntools.links.pieces import PieceTexts
 
-    given = Given("combine_files", options)
+    given = Keywords("combine_files", options)
     how = given.take(CombiningSettings, settings)
     given.end()
     texts_read = {"paths": paths, "check": check, "to_words": to_words, "to_pieces": to_pieces, "words": words}

@@ -14,7 +14,7 @@ from aligntools.formats.links import pharaoh
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
 from aligntools.formats.text.corpus import Bitext, Side
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError
 from aligntools.links.alignments import (
     ManyAlignments,
@@ -133,7 +133,7 @@ class TranslationTables:
             The options below, whole.
         **options
         """
-        given = Given("save", options)
+        given = Keywords("save", options)
         how = given.take(TableWriting, how)
         given.end()
         self.write(f"{prefix}.f2e", "source", how=how)

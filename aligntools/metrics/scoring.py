@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from aligntools.formats.inputs.sentences import Sentences
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.links.alignments import ManyAlignments
 from aligntools.metrics.scorers import AlignmentScorer, BracketScorer, TagScorer, TranslationScorer, TreeScorer
 from aligntools.metrics.settings import AlignmentScoring, BracketScoring, TagScoring, TranslationScoring, TreeScoring
@@ -87,7 +87,7 @@ def aer(
     >>> print(score)
     AER% 28.57, precision 75.00, recall 66.67, F1 70.59, links 4, A∩S 2, A∩P 3
     """
-    settings = Given("aer", options).only(AlignmentScoring, settings)
+    settings = Keywords("aer", options).only(AlignmentScoring, settings)
     return AlignmentScorer(gold, settings, source, target).score(hypotheses)
 
 
@@ -143,7 +143,7 @@ def score_tags(
     >>> round(score.accuracy, 2), round(score.one_to_one, 2), round(score.information.vi, 2)
     (0.67, 0.67, 0.67)
     """
-    settings = Given("score_tags", options).only(TagScoring, settings)
+    settings = Keywords("score_tags", options).only(TagScoring, settings)
     return TagScorer(gold, settings, train).score(predicted)
 
 
@@ -188,7 +188,7 @@ def score_trees(
     >>> print(at.score_trees([[2, 3, 0, 3]], [[2, 0, 2, 3]]))
     UAS% 50.00, LAS% -, trees% 0.00, root% 0.00
     """
-    settings = Given("score_trees", options).only(TreeScoring, settings)
+    settings = Keywords("score_trees", options).only(TreeScoring, settings)
     return TreeScorer(gold, settings).score(predicted)
 
 
@@ -233,7 +233,7 @@ def score_brackets(
     >>> print(at.score_brackets(gold, ["(S (NP (PRP I)) (VP (VBP like) (DT this) (NN song)) (. .))"]))
     F1% 85.71, precision 100.00, recall 75.00, exact% 0.00, tags% 100.00, crossing 0.00
     """
-    settings = Given("score_brackets", options).only(BracketScoring, settings)
+    settings = Keywords("score_brackets", options).only(BracketScoring, settings)
     return BracketScorer(gold, settings).score(parsed)
 
 
@@ -288,5 +288,5 @@ def bleu(
     >>> print(score.signature)  # doctest: +ELLIPSIS
     metric:bleu|nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|nsent:1|version:...
     """
-    settings = Given("bleu", options).only(TranslationScoring, settings)
+    settings = Keywords("bleu", options).only(TranslationScoring, settings)
     return TranslationScorer(references, more_references, settings).score(translations)

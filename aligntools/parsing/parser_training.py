@@ -15,7 +15,7 @@ from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.inputs.annotation import PathLike, TaggedInput, check_tags, encoded, lookup_of, read_annotated
 from aligntools.formats.text.bitext import IN_MEMORY, name_of
 from aligntools.formats.text.text_settings import TagReading
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.engines import Advice, forget
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
@@ -171,7 +171,7 @@ def train_parser(
     >>> tree.labels
     ('det', 'nsubj', 'root')
     """
-    given = Given("train_parser", options)
+    given = Keywords("train_parser", options)
     settings = given.take(ParserSettings, settings)
     reading, run = given.take(ParserReading, reading), given.take(Run, run)
     given.end()
@@ -269,7 +269,7 @@ def induce_parser(
     >>> parser.parse("the_DET dog_NOUN sleeps_VERB well_ADV ._PUNCT").heads.tolist()
     [2, 3, 0, 3, 3]
     """
-    given = Given("induce_parser", options)
+    given = Keywords("induce_parser", options)
     settings = given.take(InducedParserSettings, settings)
     reading, run = given.take(ParserReading, reading), given.take(Run, run).here()
     given.end()

@@ -14,7 +14,7 @@ from aligntools.formats.inputs.annotation import PathLike, TaggedInput, read_ann
 from aligntools.formats.links.pharaoh import Links, parse_pharaoh, read_pharaoh
 from aligntools.formats.text.bitext import IN_MEMORY
 from aligntools.formats.text.text_settings import LinkReading, Loading
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
@@ -128,7 +128,7 @@ def transfer_parser(
     >>> german.parse("der_DET Hund_NOUN schläft_VERB").heads.tolist()
     [2, 3, 0]
     """
-    given = Given("transfer_parser", options)
+    given = Keywords("transfer_parser", options)
     settings, links = given.take(TransferSettings, settings), given.take(LinkReading)
     reading, run, verify = given.take(ParserReading, reading), given.take(Run, run), given.take(Loading).verify
     given.end()

@@ -26,7 +26,7 @@ from aligntools.formats.inputs.annotation import (
 from aligntools.formats.inputs.sentences import words_of
 from aligntools.formats.models.modelfile import model_kind
 from aligntools.formats.text.bitext import IN_MEMORY
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.run import Run
@@ -229,7 +229,7 @@ class Parser(Annotator, ShownAsModel):
         >>> parser.parse(["the", "dog", "sleeps"], ["DET", "NOUN", "VERB"]).edges
         [(2, 1), (3, 2), (0, 3)]
         """
-        given = Given("parse", options)
+        given = Keywords("parse", options)
         decisions, reading = given.take(ParserDecisions, decisions), given.take(ParserReading, reading)
         given.end()
         sentence = tokens
@@ -279,7 +279,7 @@ class Parser(Annotator, ShownAsModel):
         >>> [p.heads.tolist() for p in parser.parse_batch(["dogs_NOUN sleep_VERB", [("sleep", "VERB")]])]
         [[2, 0], [0]]
         """
-        given = Given("parse_batch", options)
+        given = Keywords("parse_batch", options)
         decisions, reading = given.take(ParserDecisions, decisions), given.take(ParserReading, reading)
         run = given.take(Run, run).here()
         given.end()
@@ -324,7 +324,7 @@ class Parser(Annotator, ShownAsModel):
         UsageProblem
             When there is no such column.
         """
-        given = Given("parse_text", options)
+        given = Keywords("parse_text", options)
         decisions, reading = given.take(ParserDecisions, decisions), given.take(ParserReading, reading)
         run = given.take(Run, run).here()
         given.end()

@@ -19,7 +19,7 @@ from aligntools.formats.inputs.sentences import Split
 from aligntools.formats.links.pharaoh import read_with_probabilities
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import LinkReading, Splitting
-from aligntools.ground.declarations import Given, Settings, documented, option, taking
+from aligntools.ground.declarations import Keywords, Settings, documented, option, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.links.alignments import check_fit, links_of
 from aligntools.projecting import columns as carry
@@ -213,7 +213,7 @@ def project(
     >>> print(found.trees[0])
     (S (NP (DT der) (NN Hund)) (VP (VBZ schläft)))
     """
-    given = Given("project", options)
+    given = Keywords("project", options)
     settings, how = given.take(ProjectionSettings, settings), given.take(LinkReading)
     split = given.take(Splitting).split
     given.end()

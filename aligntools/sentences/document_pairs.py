@@ -19,7 +19,7 @@ from aligntools.formats.links.ladder import LadderFormat, SentenceGroup, format_
 from aligntools.formats.links.priors import read_priors
 from aligntools.formats.opening import files
 from aligntools.formats.opening.recognition import SUFFIXES as SUFFIX_OF_COMPRESSION
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.ranges import shown
@@ -164,7 +164,7 @@ def align_sentences(
     >>> [(group.source, group.target) for group in found]
     [((0, 1), (0,)), ((2,), (1,))]
     """
-    given = Given("align_sentences", options)
+    given = Keywords("align_sentences", options)
     settings = given.take(SentenceSettings, settings)
     given.end()
     documents = _read(source, target, settings, ("source", "target"))

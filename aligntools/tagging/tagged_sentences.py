@@ -14,7 +14,7 @@ from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import expanded, is_range
 from aligntools.formats.annotation.tagged_text import format_tagged
 from aligntools.formats.inputs.annotation import OfText, Parsed, decoded, encoded
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.tagging.settings import TagWriting
 from aligntools.tagging.state_splits import JOIN, Splitter
@@ -136,7 +136,7 @@ class TaggedSentences(ShownAsTags, OfText[TaggedSentence]):
         UsageProblem
             When there is no such column, or a tag has the separator in it.
         """
-        given = Given("format", options)
+        given = Keywords("format", options)
         how = given.take(TagWriting, writing)
         given.end()
         conll = isinstance(self.source, Conll)

@@ -22,7 +22,7 @@ from aligntools.formats.inputs.annotation import (
     tokens_of,
 )
 from aligntools.formats.text.text_settings import Splitting, TagReading, WordReading
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.progress import Progress, Step, reporter
@@ -119,7 +119,7 @@ class Tagger(Annotator, TagDistributions, ShownAsModel):
         >>> list(tagger.tag("the cat barks"))
         [('the', 'DET'), ('cat', 'NOUN'), ('barks', 'VERB')]
         """
-        given = Given("tag", options)
+        given = Keywords("tag", options)
         decisions, split = given.take(TagDecisions, decisions), given.take(Splitting).split
         given.end()
         with pool_of(1) as pool:
@@ -161,7 +161,7 @@ class Tagger(Annotator, TagDistributions, ShownAsModel):
         >>> [str(s) for s in tagger.tag_batch(["the cat", "", "a dog"])]
         ['the_DET cat_NOUN', '', 'a_DET dog_NOUN']
         """
-        given = Given("tag_batch", options)
+        given = Keywords("tag_batch", options)
         decisions, run = given.take(TagDecisions, decisions), given.take(Run, run).here()
         split = given.take(Splitting).split
         given.end()
@@ -195,7 +195,7 @@ class Tagger(Annotator, TagDistributions, ShownAsModel):
         -------
         TaggedSentences
         """
-        given = Given("tag_text", options)
+        given = Keywords("tag_text", options)
         decisions, run = given.take(TagDecisions, decisions), given.take(Run, run).here()
         given.end()
         with pool_of(run.threads) as pool:
@@ -270,7 +270,7 @@ def train_tagger(
     """
     from aligntools.tagging.supervised.training import train_supervised
 
-    given = Given("train_tagger", options)
+    given = Keywords("train_tagger", options)
     settings = given.take(TaggerSettings, settings)
     reading, run = given.take(TagReading, reading), given.take(Run, run).here()
     given.end()
@@ -371,7 +371,7 @@ def induce_tags(
 
     if preset is not None and preset not in INDUCTION_PRESETS:
         raise UsageProblem(f"`preset` is one of {', '.join(INDUCTION_PRESETS)}, not {preset}")
-    given = Given("induce_tags", (INDUCTION_PRESETS[preset] if preset else {}) | options)
+    given = Keywords("induce_tags", (INDUCTION_PRESETS[preset] if preset else {}) | options)
     settings = given.take(InductionSettings, settings)
     reading, run = given.take(WordReading, reading), given.take(Run, run).here()
     given.end()

@@ -11,7 +11,7 @@ from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.formats.annotation.class_lists import read_classes as read_classes
 from aligntools.formats.inputs.annotation import Parsed, PathLike, Sentence, check_words, read_untagged
 from aligntools.formats.text.text_settings import WordReading
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.run import Run
 from aligntools.tagging.tagged_sentences import TaggedSentences
@@ -78,7 +78,7 @@ def word_classes(
     >>> len(found), found.paths
     (6, True)
     """
-    given = Given("word_classes", options)
+    given = Keywords("word_classes", options)
     reading, run = given.take(WordReading, reading), given.take(Run, run).here()
     given.end()
     tokens = read_untagged(text, reading)

@@ -191,8 +191,7 @@ def _check_tags(tags: list[bytes], separator: bytes, path: PathLike, lines: np.n
     """Refuse a tag that could not be told from its word again."""
     wrong = next((k for k, tag in enumerate(tags) if separator in tag), None)
     if wrong is not None:
-        shown_tag, mark = (shown(value.decode("utf-8", "replace")) for value in (tags[wrong], separator))
-        problem = f"tag '{shown_tag}' has the separator '{mark}' in it; use another `separator`"
+        problem = f"tag '{shown(tags[wrong])}' has the separator '{shown(separator)}' in it; use another `separator`"
         raise DataError(path, int(lines[wrong]), problem)
 
 
@@ -266,7 +265,7 @@ class _Values:
         if different is None:
             return
         k, pair = different
-        form, expected = (shown(value.decode("utf-8", "replace")) for value in pair)
+        form, expected = map(shown, pair)
         problem = f"the word '{form}', where {path} has '{expected}' at line {part.first_line + int(units.places[k])}"
         advice = "take the values out with `aligntools conll` and use `format=values` to put them in as they are"
         raise DataError(self.path, found.first_line + int(own.places[k]), f"{problem} ({advice})")
@@ -295,8 +294,7 @@ class _Values:
             begins = list(islice(expected, len(row)))
             for token, start in zip(row, begins, strict=False):
                 if not _goes_on(token, start):
-                    token_shown, start_shown = (shown(value.decode("utf-8", "replace")) for value in (token, start))
-                    problem = f"word_TAG lines, and '{token_shown}' is not '{start_shown}' and a tag"
+                    problem = f"word_TAG lines, and '{shown(token)}' is not '{shown(start)}' and a tag"
                     raise DataError(self.path, number, f"{problem} (`format=values` puts lines in as they are)")
             found.append([token[len(start) :] for token, start in zip(row, begins, strict=False)])
         return found

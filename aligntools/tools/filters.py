@@ -13,7 +13,7 @@ from aligntools.aligning.settings import AlignerSettings, FilterSettings, PriorW
 from aligntools.formats.inputs.sentences import Sentence
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.text_settings import Reading
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.run import Run
 from aligntools.words.vocabulary import split_words
 
@@ -156,7 +156,7 @@ def filter_pairs(
     >>> [pair.kept for pair in at.filter_pairs(*zip(good, bad), model=model)]
     [True, False]
     """
-    given = Given("filter_pairs", options)
+    given = Keywords("filter_pairs", options)
     limits = given.take(FilterSettings, limits).checked()
     model, _, run = model_for(given, sources, targets, model)
     lines = [[s if isinstance(s, str) else " ".join(s) for s in side] for side in (sources, targets)]
@@ -168,7 +168,7 @@ def filter_pairs(
 
 
 def model_for(
-    given: Given, sources: Sequence[Sentence], targets: Sequence[Sentence], model: Aligner | None
+    given: Keywords, sources: Sequence[Sentence], targets: Sequence[Sentence], model: Aligner | None
 ) -> tuple[Aligner, Reading, Run]:
     """Return a model, which is trained on pairs where there is none, and how they are read; end the options."""
     settings, weights = given.take(AlignerSettings), given.take(PriorWeights)

@@ -15,7 +15,7 @@ from aligntools.formats.inputs.sentences import Lines, PathLike, Text, lines_of,
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import Loading, PairReading, Splitting
 from aligntools.ground import memory
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import pool_of, threads_in
 from aligntools.ground.progress import Progress, Step, reporter
@@ -49,7 +49,7 @@ def _extraction(
     options: "ExtractingKeywords",
 ) -> "tuple[Extraction, Run]":
     """Read what a function is given and prepare the extraction; return also how it is run."""
-    given = Given(function, options)
+    given = Keywords(function, options)
     settings, run = given.take(ExtractionSettings, wholes[0]), given.take(Run, wholes[1])
     reading = given.take(PairReading)
     given.end()
@@ -231,7 +231,7 @@ class Grammar(ShownAsModel):
         """
         from aligntools.formats.translation.grammar_text import read_grammar
 
-        given = Given("Grammar.load", options)
+        given = Keywords("Grammar.load", options)
         span, verify = given.take(GrammarFilter).span_limit, given.take(Loading).verify
         split = given.take(Splitting).split
         given.end()
@@ -398,7 +398,7 @@ def filter_grammar(grammar: Grammar, text: Text, **options: "Unpack[GrammarTextK
     """
     from aligntools.formats.translation.grammar import TextFilter, filtered
 
-    given = Given("filter_grammar", options)
+    given = Keywords("filter_grammar", options)
     span, split = given.take(GrammarFilter).span_limit, given.take(Splitting).split
     given.end()
     side, vocabulary = side_of(text, split)
@@ -424,7 +424,7 @@ def filter_grammar_file(
     from aligntools.formats.translation.grammar import TextFilter
     from aligntools.formats.translation.grammar_text import filter_lines, read_grammar
 
-    given = Given("filter_grammar_file", options)
+    given = Keywords("filter_grammar_file", options)
     span, verify = given.take(GrammarFilter).span_limit, given.take(Loading).verify
     split = given.take(Splitting).split
     given.end()

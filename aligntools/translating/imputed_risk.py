@@ -11,7 +11,7 @@ import numpy as np
 from aligntools.formats.inputs.sentences import Lines, PathLike, Split, Text, read_lines
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import Loading, Splitting
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
@@ -93,7 +93,7 @@ def tune(
     >>> at.tune(grammar, at.train_lm(target, order=2), source, [target], rounds=1, n_best=5).about["bleu"]
     100.0
     """
-    given = Given("tune", options)
+    given = Keywords("tune", options)
     reverse_system = ReverseGiven(*(given.pop(f"reverse_{name}") for name in ("grammar", "lm", "weights")))
     settings, imputation = given.take(TuningSettings, settings), given.take(ImputationSettings, "imputation")
     decoding, run = given.take(DecoderSettings, "decoding"), given.take(Run, run)

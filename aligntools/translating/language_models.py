@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
 from aligntools.formats.inputs.sentences import PathLike, Sentence, Split, Text, sources_of, words_of_model
 from aligntools.formats.text.text_settings import Splitting
 from aligntools.ground import memory
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
@@ -342,7 +342,7 @@ def train_lm(
     >>> at.train_lm("data/samples/de-en.en", order=3)
     <LanguageModel of order 3, 477 words, 3771 n-grams>
     """
-    given = Given("train_lm", options)
+    given = Keywords("train_lm", options)
     settings, run = given.take(LanguageModelSettings, settings), given.take(Run, run)
     split = given.take(Splitting).split
     given.end()

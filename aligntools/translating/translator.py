@@ -12,7 +12,7 @@ from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import Split, Splitting
 from aligntools.formats.translation.derivations import DerivedSentence as DerivedSentence
 from aligntools.formats.translation.plf import WordLattice
-from aligntools.ground.declarations import Given, range_of, taking
+from aligntools.ground.declarations import Keywords, range_of, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.run import Run
@@ -207,7 +207,7 @@ class Translator:
         from aligntools.translating.decoding.decoder import System
         from aligntools.translating.decoding.system_tables import feature_names
 
-        keywords = Given("Translator", options)
+        keywords = Keywords("Translator", options)
         settings, split = keywords.take(DecoderSettings, settings), keywords.take(Splitting).split
         keywords.end()
         given = weights_of(weights)  # first: wrong ones are soon found
@@ -278,7 +278,7 @@ class Translator:
         >>> str(translator.translate("((('ein',0.7,1),('das',0.3,1),),(('Hund',1,1),),)"))
         'a dog'
         """
-        given = Given("for_lattices", options)
+        given = Keywords("for_lattices", options)
         whole = settings if isinstance(settings, LatticeSettings) else LatticeSettings(input=settings)
         settings = given.take(LatticeSettings, whole)
         given.end()
@@ -419,7 +419,7 @@ class Translator:
 
     def _run(self, function: str, run: Run | None, options: Mapping[str, Any]) -> Run:
         """Return how a call's work is done; with the translator's threads where it does not say."""
-        run = Given(function, options).only(Run, run)
+        run = Keywords(function, options).only(Run, run)
         return run if run.threads is not None else replace(run, threads=self.threads)
 
     def _by_workers(self, run: Run, blocks: Iterable[Any], job: Callable[..., Any], *how: Any) -> Iterator[Any]:

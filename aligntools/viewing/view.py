@@ -24,7 +24,7 @@ from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.formats.text.exchange import paired
 from aligntools.formats.text.raw_pairs import Sides
 from aligntools.formats.translation.derivations import DerivedSentence
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, UsageProblem, visible
 from aligntools.ground.progress import Step
 from aligntools.links.alignments import links_of
@@ -108,7 +108,7 @@ def view(
     >>> shown = at.view((["das haus"], ["the house"]), ["0-0 1-1"])
     >>> shown.save("/tmp/page.html")  # doctest: +SKIP
     """
-    asked = Given("view", options)
+    asked = Keywords("view", options)
     how = asked.take(GoldReading)
     asked.end()
     if not alignments and (other := _view_of(text, gold, title)) is not None:

@@ -30,7 +30,7 @@ from aligntools.formats.links.pharaoh import check_range
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.corpus import Bitext
 from aligntools.formats.text.text_settings import Reading
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
@@ -148,7 +148,7 @@ class ContrastiveAligner:
             When it is not a weights file, or names features that do not exist.
         """
         found = load_contrastive_weights(weights, beam=beam, constraint=constraint, candidates=candidates, start=start)
-        given = Given("load", options)
+        given = Keywords("load", options)
         asked = EvidenceOptions.of(given.take, applying=True)
         given.end()
         return cls(aligner, found, asked=asked)
@@ -227,7 +227,7 @@ class ContrastiveAligner:
     ) -> Iterator[Alignments]:
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed."""
         check_count(evidence, self.weights.files, MOST_FILES)
-        given = Given("align_blocks", options)
+        given = Keywords("align_blocks", options)
         reading, run = given.take(Reading, "reading"), given.take(Run, "run")
         given.end()
         decisions = Decisions(threshold=threshold).checked()
@@ -335,7 +335,7 @@ def train_contrastive_aligner(
     >>> str(model.align("Der Zug fährt .", "The train leaves ."))
     '0-0 1-1 2-2 3-3'
     """
-    given = Given("train_contrastive_aligner", options)
+    given = Keywords("train_contrastive_aligner", options)
     named, begun = resolved_start(start)
     settings = replace(given.take(ContrastiveSettings, settings), start=named).checked()
     for name in settings.of_noise if gold is not None else ():

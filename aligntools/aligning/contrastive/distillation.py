@@ -27,7 +27,7 @@ from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.corpus import Bitext, in_ids_of, with_own_words
 from aligntools.formats.text.text_settings import Reading
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.progress import Progress, Step, Watch, reporter
@@ -93,7 +93,7 @@ def teach(
     >>> start = at.teach([("data/samples/de-en.de", "data/samples/de-en.en")], students=[100], lessons=50, passes=2)
     >>> model = at.train_contrastive_aligner("data/samples/de-en.txt", fast=True, start=start)
     """
-    given = Given("teach", options)
+    given = Keywords("teach", options)
     settings = given.take(TeachingSettings, settings)
     reading, run = given.take(Reading, reading), given.take(Run, run)
     given.end()

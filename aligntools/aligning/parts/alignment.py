@@ -32,7 +32,7 @@ from aligntools.formats.inputs.sentences import Sentences, paths_of
 from aligntools.formats.opening.files import is_pattern, is_regular, matching
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground import memory
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.engines import Advice
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
@@ -344,7 +344,7 @@ def align_in_parts(
     >>> sum(len(block) for block in blocks)
     240
     """
-    given = Given("align_in_parts", options)
+    given = Keywords("align_in_parts", options)
     settings, parts = given.take(AlignerSettings, settings), given.take(PartSettings)
     decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
     evidence, weights = EvidenceOptions.of(given.take).chosen(settings.best), given.take(PriorWeights)

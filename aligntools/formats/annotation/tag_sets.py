@@ -30,12 +30,12 @@ def read_dictionary(path: object) -> dict[bytes, dict[bytes, float]]:
                 continue
             weight = _weight(fields)
             if weight is None:
-                text = shown(b"\t".join(fields).decode("utf-8", "replace"))
+                text = shown(b"\t".join(fields))
                 problem = f"'{text}': a word, a tag and perhaps a weight of 0 or more were expected, between tabs"
                 raise DataError(path, number, f"{problem} (`Projection.dictionary()` makes such lines)")
             word, tag = fields[:2]
             if not _is_tag(tag):
-                name = shown(tag.decode("utf-8", "replace"))
+                name = shown(tag)
                 raise DataError(path, number, f"'{name}' is not a tag: give each tag of a word a line of its own")
             tags = found.setdefault(word, {})
             tags[tag] = tags.get(tag, 0.0) + weight
@@ -89,13 +89,13 @@ def sets_of(text: Tokens, path: object, known: Collection[bytes] = ()) -> dict[b
         tags = sets[label]
         if len(tags) < 2:
             continue
-        name = f"'{shown(label.decode('utf-8', 'replace'))}'"
+        name = f"'{shown(label)}'"
         strange = next((tag for tag in tags if tag not in alone), None)
         if b"" in tags or NONE in tags or len(set(tags)) < len(tags):
             problem = f"the set of tags {name} has an empty tag, _ or a tag twice; NOUN|VERB stands for two tags, _ for"
             problem += " any"
         elif strange is not None:
-            tag = shown(strange.decode("utf-8", "replace"))
+            tag = shown(strange)
             problem = (
                 f"{name} is a set of tags, but no word has the tag '{tag}' alone (if | is part of the tags, replace"
             )

@@ -221,7 +221,7 @@ def format_tagged(
     """Write one sentence a line, ``word_TAG word_TAG``, with no-break spaces in words; refuse a separator in a tag."""
     for tag in set(tags):
         if separator in tag or split_words(tag) != [tag] or tag.endswith((b"\r", b"\n")):
-            name, mark = shown(tag.decode("utf-8", "replace")), shown(separator.decode())
+            name, mark = shown(tag), shown(separator)
             raise UsageProblem(f"tag '{name}' cannot stand behind the separator '{mark}' (use another `separator`)")
     pairs = zip(words, tags, strict=True)
     return _joined([without_spaces(word) + separator + tag for word, tag in pairs], offsets)
@@ -233,7 +233,7 @@ def check_tags(text: Tokens, path: str) -> None:
     if bad:
         assert text.tags is not None
         k = next(k for k, tag in enumerate(text.tags) if tag in bad)
-        name = shown(text.tags[k].decode("utf-8", "replace"))
+        name = shown(text.tags[k])
         problem = f"the tag '{name}' is not UTF-8 (convert the file, for instance with iconv)"
         raise DataError(path, text.line_of_word(k), problem)
 
@@ -290,7 +290,7 @@ def parse_tagged(path: object, lines: list[bytes], first: int, separator: bytes,
     words, tags = [part[0] for part in parts], [part[2] for part in parts]
     if b"" in words or b"" in tags:
         k = next(k for k, (word, _, tag) in enumerate(parts) if not (word and tag))
-        token, mark = shown(tokens[k].decode("utf-8", "replace")), shown(separator.decode())
+        token, mark = shown(tokens[k]), shown(separator)
         if separator not in tokens[k]:
             problem = f"token '{token}' has no separator '{mark}'"
         else:

@@ -93,7 +93,7 @@ def _entries(path: str, index: bytes, articles_path: str, articles: bytes) -> It
         found = _INDEX_LINE.fullmatch(line)
         if found is None:
             problem = "a headword and two numbers in base 64 were expected, with tabs between them"
-            raise DataError(path, number, f"'{shown(line.decode('utf-8', 'replace'))}': {problem}")
+            raise DataError(path, number, f"'{shown(line)}': {problem}")
         begin, size = _number(found[2]), _number(found[3])
         if begin + size > len(articles):
             problem = f"the article ends at byte {begin + size}, and {articles_path} has {len(articles)} bytes"

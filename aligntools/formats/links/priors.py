@@ -195,7 +195,7 @@ def row_of(row: bytes, path: object, line: int) -> tuple[str, list[bytes]]:
     kind = _KINDS.get(name)
     if kind is None:
         known = ", ".join(PAIRS + JUMPS)
-        raise DataError(path, line, f"'{shown(row.decode('utf-8', 'replace'))}' does not begin with {known} and a tab")
+        raise DataError(path, line, f"'{shown(row)}' does not begin with {known} and a tab")
     _check_row(kind, fields, path, line)
     return kind, fields
 
@@ -210,9 +210,9 @@ def _check_row(kind: str, fields: Sequence[bytes], path: object, line: int) -> N
     if kind != "LEX":
         what, least = ("a jump", -_MOST) if kind in JUMPS else ("a number of links", 0)
         if not _is_whole(fields[-2], least):
-            raise DataError(path, line, f"'{shown(fields[-2].decode('utf-8', 'replace'))}' is not {what}, in '{row}'")
+            raise DataError(path, line, f"'{shown(fields[-2])}' is not {what}, in '{row}'")
     if not 0 <= as_number(fields[-1]) <= _MUCH:
-        value = shown(fields[-1].decode("utf-8", "replace"))
+        value = shown(fields[-1])
         raise DataError(path, line, f"'{value}' is not a count from 0 to {_MUCH:g}, in '{row}'")
 
 

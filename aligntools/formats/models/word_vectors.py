@@ -42,7 +42,7 @@ def read_word_vectors(path: str, words: Iterable[str]) -> np.ndarray:
     if b"\0" in begin:
         raise DataError(path, 1, _BINARY)
     if not 0 < width <= MOST or (not header and not _is_number(split_words(begin)[-1])):
-        raise DataError(path, 1, f"'{shown(begin.decode('utf-8', 'replace'))}': {_CONTENT}")
+        raise DataError(path, 1, f"'{shown(begin)}': {_CONTENT}")
     reader = _Reader(path, width, words)
     reader.take(rest if header else first, 2 if header else 1)
     for block in blocks:
@@ -107,7 +107,7 @@ class _Reader:
                 sound = False
         if not sound:
             bad = next(field for field in fields if not _is_number(field))
-            raise DataError(self._path, line, f"'{shown(bad.decode('utf-8', 'replace'))}' is not a number")
+            raise DataError(self._path, line, f"'{shown(bad)}' is not a number")
         return values
 
 

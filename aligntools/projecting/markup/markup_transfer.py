@@ -12,7 +12,7 @@ from aligntools.aligning.alignment import train_aligner
 from aligntools.formats.markup.segments import BrokenSegment, Segment, parse_segment
 from aligntools.formats.markup.usfm import parse_usfm
 from aligntools.formats.text.text_settings import Tokenizing
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.run import Run
 from aligntools.projecting.markup.placement import SparseLinks
@@ -65,7 +65,7 @@ class MarkupTransfer:
         tokenizing: Tokenizing | None = None,
         **options: "Unpack[MarkupTransferKeywords]",
     ) -> None:
-        given = Given("MarkupTransfer", options)
+        given = Keywords("MarkupTransfer", options)
         self.settings, how = given.take(MarkupSettings, settings), given.take(Tokenizing, tokenizing)
         given.end()
         self.model, self._finders = model, finders(how, model)
@@ -275,7 +275,7 @@ def transfer_markup(
     >>> found.text, found.tags[0].how
     ('The <i>train</i> leaves.', 'links')
     """
-    given = Given("transfer_markup", options)
+    given = Keywords("transfer_markup", options)
     chosen, how = given.take(MarkupSettings, settings), given.take(Tokenizing, tokenizing)
     given.end()
     pairs = list(parsed_pairs(sources, targets, chosen.markup))

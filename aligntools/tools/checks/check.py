@@ -12,7 +12,7 @@ from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.alignments import Alignments
 from aligntools.formats.inputs.sentences import Sentence, words_of
 from aligntools.formats.links.findings import DIFFERENCES, SPANS, Finding, of_fields
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.tools.checks.judgements import Judged, Lengths, judge, judge_alone
 from aligntools.tools.checks.null_rates import Floats, WordTypes, log_odds, null_shares, usual_rates
 from aligntools.tools.checks.segments import CheckSettings
@@ -282,7 +282,7 @@ def check(
     >>> found[0].problems, [span.text for span in found[0].repeated]
     (['repeated'], ["at eight o'clock"])
     """
-    given = Given("check", options)
+    given = Keywords("check", options)
     limits = given.take(CheckSettings, settings)
     model, reading, run = model_for(given, sources, targets, model)
     checker, at = Checker(model, limits), 0

@@ -18,7 +18,7 @@ from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.corpus import Bitext, in_lower_case
 from aligntools.formats.text.text_settings import Reading
 from aligntools.formats.text.units import languages_given
-from aligntools.ground.declarations import Given, taking
+from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.progress import Progress, Watch
 from aligntools.ground.ranges import shown
@@ -218,7 +218,7 @@ def terms(
     >>> [(term.source, term.target, term.count) for term in found[:2]]  # doctest: +SKIP
     [('Gemeinderat', 'village council', 5), ('Zug', 'train', 9)]
     """
-    given = Given("terms", options)
+    given = Keywords("terms", options)
     settings = given.take(TermSettings, settings).checked()
     training = given.take(AlignerSettings, training)
     reading, run = given.take(Reading, reading), given.take(Run, run)
