@@ -125,49 +125,6 @@ def hmm_path_probability(path, emissions, null, jumps, p_null):
     return probability
 
 
-def hmm_paths(emissions, null, jumps, p_null):
-    """Yield every path and its joint probability."""
-    states = [(i, real) for i in range(len(emissions[0])) for real in (True, False)]
-    for path in itertools.product(states, repeat=len(emissions)):
-        probability = hmm_path_probability(path, emissions, null, jumps, p_null)
-        if probability > 0:
-            yield path, probability
-
-
-def hmm(emissions, null, jumps, p_null):
-    """Return likelihood, link posteriors [observed, given], expected jumps and their exposures, by enumeration.
-
-    A jump is a step to a real word; the first word starts somewhere, real or not. The exposure of a jump
-    is the sum over all steps of the number of such jumps that were possible, divided by the total of all
-    possible ones' weights.
-    """
-    length = len(emissions[0])
-    likelihood, posteriors = 0.0, np.zeros((len(emissions), length))
-    counts, exposures = collections.Counter(), collections.Counter()
-    for path, p in hmm_paths(emissions, null, jumps, p_null):
-        likelihood += p
-        for j, (i, real) in enumerate(path):
-            if real:
-                posteriors[j, i] += p
-            if j == 0:
-                counts[jumps.first_key(i)] += p
-                for other in range(length):
-                    exposures[jumps.first_key(other)] += p / jumps.first_total(length)
-            elif real:
-                before = path[j - 1][0]
-                counts[jumps.key(i - before)] += p
-                for other in range(length):
-                    exposures[jumps.key(other - before)] += p / jumps.total(before, length)
-    counts, exposures = ({k: v / likelihood for k, v in c.items()} for c in (counts, exposures))
-    return likelihood, posteriors / likelihood, counts, exposures
-
-
-def hmm_viterbi(emissions, null, jumps, p_null):
-    """Return the most probable path, -1 for NULL, and its probability, by enumeration."""
-    path, probability = max(hmm_paths(emissions, null, jumps, p_null), key=lambda x: x[1])
-    return [i if real else -1 for i, real in path], probability
-
-
 def hmm_chain(emissions, null, jumps, p_null):
     """Return the same HMM as a chain: start [2 I], transitions [2 I, 2 I], emissions [J, 2 I]; real states first."""
     length = len(emissions[0])
@@ -181,7 +138,11 @@ def hmm_chain(emissions, null, jumps, p_null):
 
 
 def hmm_forward_backward(emissions, null, jumps, p_null):
-    """Return what `hmm` returns, with the logarithm of the likelihood, for sentences of any length."""
+    """Return log-likelihood, link posteriors [observed, given], expected jumps and their exposures.
+
+    A jump is a step to a real word; the first word starts somewhere, real or not. The exposure of a jump is the sum
+    over all steps of the number of such jumps that were possible, divided by the total of all possible ones' weights.
+    """
     start, step, emitted = hmm_chain(emissions, null, jumps, p_null)
     observed, length = len(emitted), len(start) // 2
     alpha, beta, scale = np.zeros(emitted.shape), np.ones(emitted.shape), np.zeros(observed)
@@ -392,8 +353,7 @@ def sampling_weights(corpus, state, k, o, candidates, prior):
 
     ``prior`` has alpha, jump, row, fertility (concentrations), most_jump, most_fertility, p_null, types (how many
     observed words a given word can have), null_types and jump_rows. The position itself is not counted among the
-    fertilities of its word; fertilities from the highest on share a count. With ``spread`` rows of jumps are smoothed
-    with these probabilities; else with all jumps as they are counted.
+    fertilities of its word; fertilities from the highest on share a count.
     """
     given, observed = corpus[k]
     n = Counts(corpus, state, prior["most_jump"], prior["most_fertility"], prior["jump_rows"], (k, o))
@@ -404,11 +364,8 @@ def sampling_weights(corpus, state, k, o, candidates, prior):
 
     def jump(position, d):
         row, d = jump_row(position, given, prior["jump_rows"]), clip(d, prior["most_jump"])
-        if "spread" in prior:
-            expected = prior["spread"][d]
-        else:
-            everywhere = sum(c for (_, x), c in n.jumps.items() if x == d) + prior["jump"]
-            expected = everywhere / (sum(n.jumps.values()) + prior["jump"] * (2 * prior["most_jump"] + 1))
+        everywhere = sum(c for (_, x), c in n.jumps.items() if x == d) + prior["jump"]
+        expected = everywhere / (sum(n.jumps.values()) + prior["jump"] * (2 * prior["most_jump"] + 1))
         own = sum(c for (x, _), c in n.jumps.items() if x == row)
         return (n.jumps[row, d] + prior["row"] * expected) / (own + prior["row"])
 
@@ -449,40 +406,6 @@ def sample_sweep(corpus, state, candidates, prior, random):
                     state[k][o] = c
                     break
     return shares
-
-
-def log_joint(corpus, state, prior):
-    """Return the logarithm of the collapsed joint probability of words and links, without constants.
-
-    Dirichlet-multinomials over each given word's observed words, over NULL's, over the jumps of each row (around
-    ``spread``), and over each given word's fertilities; p(NULL) for each word.
-    """
-    n = Counts(corpus, state, prior["most_jump"], prior["most_fertility"], prior["jump_rows"])
-    total = 0.0
-
-    def dirichlet(counts, concentration, size):
-        whole = concentration * size
-        return (
-            math.lgamma(whole)
-            - math.lgamma(whole + sum(counts))
-            + sum(math.lgamma(concentration + c) - math.lgamma(concentration) for c in counts)
-        )
-
-    words = {w for given, _ in corpus for w in given}
-    for e in words:
-        total += dirichlet([c for (w, _), c in n.pairs.items() if w == e], prior["alpha"], prior["types"][e])
-        counts = [c for (w, _), c in n.fertility.items() if w == e]
-        total += dirichlet(counts, prior["fertility"], prior["most_fertility"] + 1)
-    total += dirichlet(list(n.null.values()), prior["alpha"], prior["null_types"])
-    for row in {row for row, _ in n.jumps}:
-        own = {d: c for (x, d), c in n.jumps.items() if x == row}
-        total -= math.lgamma(prior["row"] + sum(own.values())) - math.lgamma(prior["row"])
-        for d, c in own.items():
-            around = prior["row"] * prior["spread"][d]
-            total += math.lgamma(around + c) - math.lgamma(around)
-    linked = sum(n.words.values())
-    unlinked = sum(n.null.values())
-    return total + linked * math.log(1 - prior["p_null"]) + unlinked * math.log(prior["p_null"])
 
 
 def believed(cells, inverses, links):

@@ -195,18 +195,6 @@ def test_scores_of_moves_and_swaps_are_ratios_of_probabilities(kind, shape):
 
 
 @BOTH
-def test_threads_do_not_show(kind):
-    w, model = built(kind, 3, tuple(LONG * 3))
-    one, four = run(w, model), run(w, model, 4)
-    for a, b in zip((*one[0], *one[1], one[2]), (*four[0], *four[1], four[2]), strict=True):
-        np.testing.assert_array_equal(a, b)
-    for a, b in zip(
-        one[3].fertility + list(one[3].distances[0]), four[3].fertility + list(four[3].distances[0]), strict=True
-    ):
-        np.testing.assert_array_equal(a, b)
-
-
-@BOTH
 def test_long_sentences_and_words_that_nothing_allows_stay_in_range(kind):
     """One word for fifty, of which it can have nine, and NULL half."""
     w, model = built(kind, 5, (*LONG, (1, 50), (50, 1), (300, 2)))

@@ -22,12 +22,6 @@ def test_spans_are_maximal(scores):
     assert [span.score for span in maximal_spans(scores)] == [sum(scores[a:b]) for a, b in found]
 
 
-@given(SCORES)
-def test_the_best_span_has_the_highest_sum(scores):
-    sums = [sum(scores[a:b]) for a in range(len(scores)) for b in range(a + 1, len(scores) + 1)]
-    assert max((span.score for span in maximal_spans(scores)), default=0) == max([0, *sums])
-
-
 def test_tables_places_and_links():
     assert OMITTED.sum() == pytest.approx(1)
     assert USUAL.sum(axis=1) == pytest.approx(np.ones(len(USUAL)), abs=2e-3)

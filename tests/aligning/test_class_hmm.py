@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.aligning.models import hmm
 from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models.base import ViewTask
 from aligntools.aligning.models.class_hmm import ClassHmm, ClassHmmStage
@@ -12,7 +11,6 @@ from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.link_matrices import plan_chunks
 from aligntools.ground.parallel import Pool
 from tests.aligning.building import close, jump_row, naive_jumps, random_jumps, world
-from tests.cli.running import ran, run
 from tests.naive_class_hmm import class_hmm as naive
 from tests.naive_class_hmm import class_paths, class_viterbi
 from tests.places import SAMPLES
@@ -104,30 +102,6 @@ def test_paths_are_the_best_of_all(seed):
     assert others
 
 
-def test_classes_with_the_same_jumps_are_the_hmm():
-    w = world(7, [(30, 25), (12, 40), (5, 5)], words=(40, 30))
-    jumps = np.repeat(w.jumps[:, None], 4, 1)
-    _, classes = given(w, 7, rows=4)
-    counts = [[np.zeros(len(w.table.ids), np.float32) for _ in range(2)] for _ in range(2)]
-    loglik, found = stage_of(w, jumps, classes).expect(w.state(), w.lexicon, counts[0])
-    plain, jump_counts = hmm.expect(w.state(), w.lexicon, w.jumps, counts[1], 1)
-    close(loglik, plain)
-    close(found.sum(1), jump_counts, absolute=1e-3)
-    for a, b in zip(*counts, strict=True):
-        close(a, b, absolute=1e-4)
-    w = world(8, [(30, 25), (12, 40), (5, 5)], words=(40, 30))
-    jumps = np.repeat(w.jumps[:, None], 4, 1)
-    _, classes = given(w, 8, rows=4)
-    found = []
-    for model in (w.hmm(), ClassHmm(**w.fields(), jumps=jumps, s_classes=classes[0], t_classes=classes[1])):
-        chunk, cells = filled(w)
-        with Pool(1) as pool:
-            model.paths(w, chunk, *cells, 3, pool)
-        found.append(cells)
-    for one, other in zip(*found, strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
 def test_rows_of_few_jumps_are_near_those_of_all_words():
     w = world(3, TINY)
     jumps, classes = given(w, 3)
@@ -166,20 +140,3 @@ def test_models_are_kept_with_their_classes_and_go_on_with_new_text(tmp_path):
     assert len(set(more.t_classes.tolist())) == 5
     with pytest.raises(at.UsageProblem, match="in parts"):
         next(iter(at.align_in_parts(str(SAMPLES / "de-en.txt"), part_size=100, model_type="hmm-classes")))
-
-
-def test_the_command_line_has_it(tmp_path):
-    given = "align", "-q", "-i", SAMPLES / "de-en.txt", "--set", "views=0", "--set", "word_classes=3"
-    ran(*given, "--model-type", "hmm-classes", "--save-model", tmp_path / "m", "-o", tmp_path / "a")
-    assert run("align", "-q", "-m", tmp_path / "m", "-i", SAMPLES / "de-en.txt").stdout == (tmp_path / "a").read_bytes()
-    assert b"classes of words with jumps of their own" in run("view", "-m", tmp_path / "m").stdout
-    paths = run(*given, "--model-type", "hmm-classes", "--decode", "viterbi", "--symmetrize", "union").stdout
-    assert (
-        paths
-        == run("align", "-q", "-m", tmp_path / "m", *given[2:4], "--decode", "viterbi", "--symmetrize", "union").stdout
-    )
-    best = run("align", "-q", "-m", tmp_path / "m", *given[2:4], "--symmetrize", "union").stdout
-    assert best.count(b"\n") == paths.count(b"\n") == 240
-    assert best != paths
-    told = run("align", *given[2:], "--model-type", "hmm", "-o", tmp_path / "b")
-    assert b"--set word_classes changes nothing: classes of words are for IBM 4 and hmm-classes" in told.stderr

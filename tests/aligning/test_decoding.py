@@ -63,29 +63,6 @@ def test_every_way_of_deciding(threads, shapes, seed, threshold):
             np.testing.assert_array_equal(probabilities, np.array(values, np.float32))
 
 
-def test_second_links_ties_and_nothing():
-    half = np.array([[0.25, 0.0, 0.5], [0.25, 0.25, 0.0], [0.0, 0.0, 0.0]], np.float32)
-    p = posteriors([(half, half)])
-    # word 0: two positions of 0.25, NULL has 0.5; word 1: NULL has 0.75; word 2: as probable as NULL
-    assert lists(*decide(p, kd.FORWARD_BEST, 0.5, Pool(1))[:2]) == [[(0, 2)]]
-    p = posteriors([(half.T.copy(), half.T.copy())])
-    assert lists(*decide(p, kd.REVERSE_BEST, 0.5, Pool(1))[:2]) == [[(2, 0)]]
-    even = np.full((2, 2), 0.5, np.float32)
-    p = posteriors([(even, even)])
-    assert lists(*decide(p, kd.FORWARD_BEST, 0.5, Pool(1))[:2]) == [[(0, 0), (0, 1)]]
-    assert lists(*decide(p, kd.REVERSE_BEST, 0.5, Pool(1))[:2]) == [[(0, 0), (1, 0)]]
-    assert lists(*decide(p, kd.MEAN, 0.5, Pool(1))[:2]) == [[]]  # a link must exceed the threshold
-    mean = np.array([[0.45, 0.375, 0.45], [0.0, 0.0, 0.375], [0.625, 0.0, 0.0]], np.float32)
-    p = posteriors([(mean, mean)])
-    # (0, 0): its target word has a better link, elsewhere; (0, 1) is beside its source word's best link, (1, 2) beside
-    # its target word's
-    assert lists(*decide(p, kd.JOINT, 0.4, Pool(1))[:2]) == [[(0, 1), (0, 2), (1, 2), (2, 0)]]
-    assert lists(*decide(p, kd.MEAN, 0.4, Pool(1))[:2]) == [[(0, 0), (0, 2), (2, 0)]]
-    empty = np.zeros((0, 0), np.float32)
-    pairs, offsets, probabilities = decide(posteriors([(empty, empty)] * 3), kd.JOINT, 0.4, Pool(1))
-    assert (pairs.shape, offsets.tolist(), probabilities.shape) == ((0, 2), [0, 0, 0, 0], (0,))
-
-
 @pytest.mark.parametrize("threshold", [0.0, 0.5, 1.0])
 def test_thresholds_of_the_joint_decision_are_ordered_probabilities(threshold):
     first, beside, apart = joint_thresholds(threshold)

@@ -113,24 +113,6 @@ def test_the_tension_climbs_to_where_the_expectations_meet():
     assert tension_step(4.0, 0.0, 0.0, shapes, counts) == 4.0
 
 
-def test_the_tension_gradient_is_that_of_the_expected_log_prior():
-    shapes, counts = np.array([[4, 6], [2, 3]]), np.array([3, 1])
-    rng = np.random.default_rng(0)
-    links = [rng.dirichlet(np.ones(given), observed) for given, observed in shapes]
-
-    def objective(tension):
-        total = 0.0
-        for (given, observed), n, posterior in zip(shapes, counts, links, strict=True):
-            for j in range(observed):
-                for i in range(given):
-                    total += n * posterior[j, i] * np.log(naive.ibm_prior(i, j, given, observed, 0.0, tension))
-        return total
-
-    expected = sum(n * naive.diagonal_distance(p, 1)[0] for n, p in zip(counts, links, strict=True))
-    slope = (objective(3.0 + 1e-5) - objective(3.0 - 1e-5)) / 2e-5
-    close(expected - ki.diagonal_expectation(shapes, counts, 3.0), slope, 1e-6)
-
-
 @pytest.mark.parametrize("d", [0, 1])
 def test_what_links_leave_over_is_nulls(d):
     w = world(8, SHAPES)

@@ -1,6 +1,5 @@
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,15 +54,6 @@ def test_tables_are_moses_tables(tmp_path_factory, corpus):
     counted = load(tmp_path_factory.mktemp("lexicon"), *corpus)
     for given_side, expected in zip(("source", "target"), naive_tables(*corpus), strict=True):
         assert b"".join(counted.lines(given_side)).decode().splitlines() == expected
-
-
-@given(corpora())
-def test_rows_sum_to_one(tmp_path_factory, corpus):
-    counted = load(tmp_path_factory.mktemp("lexicon"), *corpus)
-    sums = np.bincount(counted.source, counted.given_source())
-    assert sums[np.unique(counted.source)] == pytest.approx(1)
-    sums = np.bincount(counted.target, counted.given_target())
-    assert sums[np.unique(counted.target)] == pytest.approx(1)
 
 
 def test_shortlists_and_links_out_of_range(tmp_path):

@@ -8,7 +8,7 @@ from aligntools.aligning.applying.applier import Applier, decide
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.model import KIND, AlignmentModel
 from aligntools.aligning.models import kernels_link_counts as kc
-from aligntools.aligning.settings import DIRECTIONS, AlignerSettings
+from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training.stages import train
 from aligntools.aligning.training.train_model import train_subwords
 from aligntools.formats.models.modelfile import read_model, write_model
@@ -23,8 +23,6 @@ KINDS = {
     "subwords": dict(views=(0, 4), sweeps=4, subwords=150),
     "fertility-apart": dict(views=(4,), sweeps=4, agreement=False),
     "hmm": dict(model_type="hmm", views=(5,)),
-    "hmm-em-reverse": dict(model_type="hmm", views=(0,), estimator="em", direction="reverse"),
-    "ibm1": dict(model_type="ibm1"),
     "ibm2-apart": dict(model_type="ibm2", agreement=False, look_alike=False),
 }
 
@@ -108,28 +106,6 @@ def repeated(bitext, times):
         lengths = np.tile(side.lengths(), times)
         sides.append(Side(np.tile(side.tokens, times), np.concatenate([[0], np.cumsum(lengths)])))
     return Bitext(*sides, bitext.source_vocabulary, bitext.target_vocabulary, Skipped())
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_posteriors_are_probabilities(models, sample_bitext, name):
-    forward, reverse, logs = each(models[name], sample_bitext)
-    trained = DIRECTIONS[models[name].settings.direction]
-    for d, cells in enumerate((forward, reverse)):
-        if trained & (d + 1):
-            assert (logs[d] < 0).all()
-        else:  # nothing is known of that direction, and nothing is said
-            assert np.isnan(logs[d]).all()
-            assert not cells.any()
-    at = 0
-    for i, j in zip(sample_bitext.source.lengths(), sample_bitext.target.lengths(), strict=True):
-        f, r = (m[at : at + i * j].reshape(i, j) for m in (forward, reverse))
-        assert f.min() >= 0 <= r.min()
-        if models[name].subwords:  # a word of several pieces may have several links
-            assert max(f.max(), r.max()) <= 1 + 1e-3
-        else:
-            assert f.sum(0).max() <= 1 + 1e-3
-            assert r.sum(1).max() <= 1 + 1e-3
-        at += i * j
 
 
 def text(model, tmp_path, lines, **how):
@@ -263,15 +239,6 @@ def test_subwords_that_do_not_fit(models, tmp_path, broken, wrong):
     write_model(path, KIND, about if wrong is None else header | {"subwords": header["subwords"] | wrong}, arrays)
     with pytest.raises(ModelError, match="damaged"):
         AlignmentModel.load(path)
-
-
-def test_files_of_0_3_have_no_subwords(models, tmp_path):
-    path = str(tmp_path / "model")
-    models["fertility"].save(path)
-    header, arrays = read_model(path, KIND)
-    header["settings"] = {k: v for k, v in header["settings"].items() if k != "subwords"}
-    write_model(path, KIND, header, arrays)
-    assert AlignmentModel.load(path).subwords is None
 
 
 def test_files_with_the_tiers_of_before_are_read(models, tmp_path):

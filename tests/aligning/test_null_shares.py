@@ -7,13 +7,11 @@ import pytest
 
 import aligntools as at
 from aligntools.aligning.models.base import ViewTask
-from aligntools.aligning.models.class_hmm import ClassHmm, ClassHmmStage
 from aligntools.aligning.models.hmm import Hmm, HmmStage, null_words
 from aligntools.aligning.settings import AlignerSettings
 from tests import naive
-from tests.aligning.building import close, naive_jumps, random_jumps, world
+from tests.aligning.building import close, world
 from tests.cli.running import ran, run
-from tests.naive_class_hmm import class_hmm
 from tests.naive_null import null_words as slow
 from tests.places import SAMPLES
 
@@ -50,31 +48,10 @@ def estimated(w, stage, joint=False, directions=3):
 @pytest.mark.parametrize("joint", [False, True])
 def test_as_enumerated(smoothing, joint):
     w = world(3, TINY, shared=joint)
-    tokens = tokens_of(w, lambda k, d: (1 - naive.hmm(*w.direction(k, d))[1].sum(1)).tolist())
+    tokens = tokens_of(w, lambda k, d: (1 - naive.hmm_forward_backward(*w.direction(k, d))[1].sum(1)).tolist())
     found = estimated(w, hmm_stage(w, smoothing), joint)
     for of, own in zip(found, tokens, strict=True):
         close(of, slow(own, smoothing, len(of)), absolute=1e-5)
-
-
-def test_as_enumerated_by_class():
-    w = world(4, TINY)
-    rng = np.random.default_rng(4)
-    jumps = np.stack([random_jumps(rng) for _ in range(3)], 1)
-    s_classes, t_classes = (
-        np.append(rng.integers(0, 3, n), 0).astype(np.int16) for n in (w.table.n_source, w.table.n_target)
-    )
-    task = ViewTask(AlignerSettings("hmm-classes", null_smoothing=2.0, word_classes=2).resolved(10), w.source, w.target)
-    stage = ClassHmmStage(ClassHmm, task).restore({"jumps": jumps, "s_classes": s_classes, "t_classes": t_classes})
-
-    def unlinked(k, d):
-        emissions, null, _, p_null = w.direction(k, d)
-        classes = (s_classes, t_classes)[d][w.corpus[k][d]].tolist()
-        _, links, *_ = class_hmm(emissions, null, [naive_jumps(row) for row in jumps[d]], classes, p_null)
-        return [1 - sum(p for (o, _), p in links.items() if o == j) for j in range(len(null))]
-
-    tokens = tokens_of(w, unlinked)
-    for of, own in zip(estimated(w, stage), tokens, strict=True):
-        close(of, slow(own, 2.0, len(of)), absolute=1e-5)
 
 
 def test_directions_smoothing_and_likelihood():

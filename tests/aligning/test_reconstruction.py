@@ -4,8 +4,6 @@ import itertools
 import numpy as np
 import pytest
 
-from aligntools.aligning.applying.applier import Applier
-from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models import kernels_positions as kp
 from aligntools.aligning.models.hmm import Hmm
@@ -307,24 +305,6 @@ def test_threads_do_not_show(sample_bitext, kind):
     assert results[0][0] == results[1][0]
     for a, b in zip(results[0][1], results[1][1], strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-@pytest.mark.parametrize("kind", ["hmm", "table"])
-def test_it_is_saved_as_it_is_applied(sample_bitext, tmp_path, kind):
-    choices, how = KINDS[kind]
-    _, members, settings, _ = climb(sample_bitext, how=ReconstructionSettings(3, **how), **choices)
-    vocabularies = sample_bitext.source_vocabulary, sample_bitext.target_vocabulary
-    AlignmentModel(settings, *vocabularies, members, True, 1.0).save(str(tmp_path / "model"))
-    loaded = AlignmentModel.load(str(tmp_path / "model"))
-    assert loaded.settings == settings
-    found = []
-    with Pool(1) as pool:
-        for group in (members, loaded.views):
-            (p,) = Applier(group, settings, tuple(map(len, vocabularies))).posteriors(sample_bitext, pool)
-            found.append((p.forward.copy(), p.reverse.copy(), p.log_likelihood))
-    for a, b in zip(*found, strict=True):
-        np.testing.assert_array_equal(a, b)
-        assert np.isfinite(a).all()
 
 
 def test_an_adopted_model_is_the_one_it_was(sample_bitext):

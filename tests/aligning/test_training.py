@@ -7,7 +7,6 @@ from scipy.special import digamma, gammaln
 from aligntools.aligning.applying.applier import Applier, decide
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.models import hmm
-from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training.stages import train
 from aligntools.formats.text.corpus import Bitext, Side, Skipped
@@ -150,32 +149,6 @@ def test_figures_are_reported_for_each_step(sample_bitext):
         assert stages == ["table", "ibm1", "ibm1", "hmm", "hmm", "hmm", "hmm", "sampler"], view
     assert [r["iteration"] for r in reports if "iteration" in r] == [1, 2, 3, 4, 5, 6] * 2
     assert all(r["seconds"] >= 0 for r in reports)
-
-
-@pytest.mark.parametrize(
-    "choices",
-    [
-        dict(model_type="fertility", views=(0, 4), sweeps=5),
-        dict(model_type="fertility", views=(0,), agreement=False, sweeps=5),
-        dict(model_type="hmm", views=(5,), estimator="em"),
-        dict(model_type="ibm2", agreement=False, look_alike=False),
-    ],
-    ids=lambda c: "-".join(map(str, c.values())),
-)
-def test_threads_do_not_show(sample_bitext, choices):
-    results = []
-    for threads in (1, 3):
-        members, reports = learn(sample_bitext, threads, 20_000, **choices)
-        aligned = align(sample_bitext, members, threads, 5_000, **choices)
-        logs = [r["log_likelihood"] for r in reports if "log_likelihood" in r]
-        arrays = [a for m in members for a in (m.lexicon.forward, m.lexicon.t_inverse)]
-        for m in members:
-            arrays.append(m.jumps if isinstance(m, Hmm) else m.tension)
-            arrays += [a for counts in getattr(m, "sampler", []) for a in counts]
-        results.append((logs, [*arrays, *aligned]))
-    assert results[0][0] == results[1][0]
-    for a, b in zip(results[0][1], results[1][1], strict=True):
-        np.testing.assert_array_equal(a, b)
 
 
 def test_chunks_seeds_and_shares(sample_bitext):

@@ -60,15 +60,6 @@ def test_threads_and_chunks_make_no_difference(sample_bitext, model):
             assert threads == 1 or (a.counts[0] == b.counts[0]).all()
 
 
-def test_every_iteration_of_every_view_is_reported(sample_bitext):
-    steps = []
-    models_of(sample_bitext, report=steps.append, ibm1_iterations=3, iterations=2)
-    told = [(step["view"], step["stage"], step.get("iteration")) for step in steps]
-    iterations = [("table", None), ("ibm1", 1), ("ibm1", 2), ("hmm", 3), ("hmm", 4)]
-    assert sorted(told, key=str) == sorted([(view, *step) for view in (0, 3) for step in iterations], key=str)
-    assert all(step["log_likelihood"][0] < 0 for step in steps if step["stage"] == "hmm")
-
-
 def test_views_by_size_and_default():
     small, large, best = (
         AlignerSettings(best=wanted).resolved(n)

@@ -111,20 +111,6 @@ def test_expectations_over_lists_of_all_alignments_are_exact():
         np.testing.assert_allclose(expected[k], list(features.values()), atol=1e-5)
 
 
-def test_the_gradient_is_that_of_the_objective():
-    """With every alignment listed ``ln Z`` is smooth, and expectations are its derivatives."""
-    rng = np.random.default_rng(5)
-    observed, corrupted = (candidates_of([random_pair(rng, 2, 3), random_pair(rng, 3, 2)]) for _ in range(2))
-    weights, _ = random_weights(rng, 0.5)
-    everything = SearchSettings(beam=64, n_best=64, slack=np.inf)
-    _, gradient = objective(observed, corrupted, weights, ALL, everything)
-    for k in range(kf.FEATURES):
-        step = np.zeros(kf.FEATURES)
-        step[k] = 1e-4
-        up, down = (objective(observed, corrupted, weights + s * step, ALL, everything)[0] for s in (1, -1))
-        assert (up - down) / 2e-4 == pytest.approx(gradient[k], rel=1e-6, abs=1e-6)
-
-
 def test_learning_raises_the_objective_and_keeps_the_size():
     _, _, observed = some(1)
     rng, _, corrupted = some(2)

@@ -47,15 +47,3 @@ def test_phrases_are_the_best_blocks(seed):
         with Pool(threads) as pool:
             found = with_phrases(made(pairs), Links.from_lists([sorted(x) for x in linked]), WEIGHTS, pool)
         assert found.tolists() == [sorted(x) for x in expected]
-
-
-def test_which_blocks_are_phrases():
-    odds = {(0, 0): 3.0, (0, 1): -0.5, (1, 0): -0.5, (1, 1): 3.0}
-    found = with_phrases(made([((2, 2), odds)]), Links.from_lists([[(0, 0), (1, 1)]]), WEIGHTS)
-    assert found.tolists() == [[(0, 0), (0, 1), (1, 0), (1, 1)]]
-    odds[1, 2] = 3.0
-    found = with_phrases(made([((2, 3), odds)]), Links.from_lists([[(0, 0), (1, 1), (1, 2)]]), WEIGHTS)
-    assert found.tolists() == [[(0, 0), (1, 1), (1, 2)]]
-    none = Links.from_lists([[]])
-    assert with_phrases(made([((2, 2), {})]), none, WEIGHTS).tolists() == [[]]
-    assert with_phrases(made([((2, 2), {(0, 0): 5.0, (0, 1): 5.0})]), none, WEIGHTS).tolists() == [[]]

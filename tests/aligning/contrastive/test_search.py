@@ -67,20 +67,6 @@ def test_constraints_refuse_the_forbidden_permutations():
             assert naive.nests(set(pair.candidates)) == four
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_blocks_in_the_slow_version_and_in_search(seed):
-    """Each child that search may list is one that nests, on pairs too large to enumerate."""
-    rng = np.random.default_rng(seed)
-    pair = random_pair(rng, *rng.integers(2, 7, 2), 0.6)
-    weights, _ = random_weights(rng)
-    weights[1] += 6
-    best = search(
-        candidates_of([pair]), weights, ALL, SearchSettings(beam=3, n_best=20, constraint="block-itg", slack=3.0)
-    )
-    for _, links in lists(best, 0):
-        assert naive.nests(links)
-
-
 def greedy(pair, named):
     """Add the best link until none raises the score: beam search with a beam of one."""
     links, score = frozenset(), pair.score((), named)
