@@ -23,7 +23,7 @@ from aligntools.aligning.text_files import TextFiles, TextSides
 from aligntools.aligning.training.sampling import LastPass
 from aligntools.formats.links.pharaoh import concatenate
 from aligntools.formats.opening import files as named_files
-from aligntools.formats.opening.files import Named, in_place_of_star, is_pattern
+from aligntools.formats.opening.files import Named, is_pattern
 from aligntools.formats.text.corpus import Bitext
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import UsageProblem
@@ -315,9 +315,7 @@ def align_files_in_parts(
             advance=_bars(watch),
         )
         inputs = [Named("the text", str(path)) for one in job.inputs for path in one.values()]
-        outputs = [
-            (f"`{name}`", in_place_of_star(path, star)) for name, path in out.starred.items() for star in job.files
-        ]
+        outputs = [(f"`{name}`", path.replace("*", star)) for name, path in out.starred.items() for star in job.files]
         named_files.check(inputs, [Named(*one) for one in outputs])  # once it is known what the stars stand for
         if plan:
             for line in job.plan(pool, clock):

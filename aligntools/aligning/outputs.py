@@ -14,7 +14,7 @@ from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.alignments import Alignments, AlignmentTally
 from aligntools.aligning.settings import Decisions
 from aligntools.formats.links.pharaoh import Links, concatenate, format_pharaoh
-from aligntools.formats.opening.files import in_place_of_star, writing
+from aligntools.formats.opening.files import writing
 from aligntools.formats.text.corpus import Bitext
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import DataError, UsageProblem
@@ -118,7 +118,7 @@ class AlignmentSinks:
 
     def of_file(self, star: str) -> "AlignmentSinks":
         """Return the sinks of one of several text files: its part of the name replaces the star."""
-        paths = {name: path and in_place_of_star(path, star) for name, path in self.paths.items()}
+        paths = {name: path and path.replace("*", star) for name, path in self.paths.items()}
         found = AlignmentSinks(self.writing, **paths)
         found.shape = self.shape
         return found

@@ -69,7 +69,7 @@ def test_conll_in_the_place_of_plain_text(conll, tmp_path, samples):
     with pytest.raises(DataError, match=refused):
         RawPairs(conll, conll, keep="disk")
     with open(conll, "rb", buffering=0) as file, pytest.raises(DataError, match="CoNLL, where plain"):
-        read_bitext(KeptInput(file, lambda data: None), conll)
+        read_bitext(KeptInput(file, file, lambda data: None), conll)
     conll.write_text((CONLL + "\n") * 40)
     plain = tmp_path / "plain"
     plain.write_text("a b\n" * 40)

@@ -41,20 +41,18 @@ _EVERY, _BUFFER = 1 << 20, 1 << 17
 _NEWLINE = 10
 
 
-class _Ending:
-    """What is readable as soon as all reading shall end."""
-
-    signal: int | None = None
+#: The last of them is readable as soon as all reading shall end.
+_ends: list[int] = []
 
 
 @contextlib.contextmanager
 def ended_by(descriptor: int) -> Iterator[None]:
     """While the block runs: files end where they have been read to once this file descriptor is readable."""
-    before, _Ending.signal = _Ending.signal, descriptor
+    _ends.append(descriptor)
     try:
         yield
     finally:
-        _Ending.signal = before
+        _ends.pop()
 
 
 #: What is read here: files that are counted, and text in memory.
@@ -76,8 +74,8 @@ class Metered(live_inputs.ReadOnly):
 
     def readinto(self, buffer: Any, /) -> int:
         """Read some bytes and count them."""
-        end = _Ending.signal  # waited for with the file: what is read is never lost to a signal that comes meanwhile
-        if end is not None and not self._file.wait(end):
+        # waited for with the file: what is read is never lost to a signal that comes meanwhile
+        if _ends and not self._file.wait(_ends[-1]):
             return 0
         count = self._file.readinto(buffer)
         if count:
@@ -213,25 +211,13 @@ def blocks_of_lines(
 ) -> Generator[bytes, None, None]:
     """Yield blocks of about ``size`` bytes of whole lines; of a plain file ``begin:end`` alone, see `line_ranges`."""
     with reading(path, begin=begin) as file:
-        yield from line_blocks(file if end is None else _Beginning(file, end - max(begin, _mark(path))), size)
+        yield from line_blocks(file, size, None if end is None else end - max(begin, _mark(path)))
 
 
 def _mark(path: object) -> int:
     """Return how many bytes the mark at a plain file's beginning has, which is not read as text."""
     with open(str(path), "rb") as file:
         return len(codecs.BOM_UTF8) if file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8 else 0
-
-
-class _Beginning:
-    """The first bytes of an open file, to be read."""
-
-    def __init__(self, file: Readable, size: int) -> None:
-        self._file, self._left = file, size
-
-    def read(self, size: int) -> bytes:
-        data: bytes = self._file.read(min(size, self._left))
-        self._left -= len(data)
-        return data
 
 
 def line_ranges(path: str, size: int) -> list[tuple[int, int]]:
@@ -260,15 +246,16 @@ def lines_before(path: str, begin: int) -> int:
     return count
 
 
-def line_blocks(file: "Readable | _Beginning", size: int) -> Generator[bytes, None, None]:
-    """Yield blocks as `blocks_of_lines` does, from an open file.
+def line_blocks(file: Readable, size: int, left: int | None = None) -> Generator[bytes, None, None]:
+    """Yield blocks as `blocks_of_lines` does, from an open file, or from the bytes that are ``left`` of it.
 
     From a pipe a block is what is there: a program may feed two pipes, and be held up by the other.
     """
     live = getattr(getattr(file, "raw", None), "live", False)
     read: Callable[[int], bytes] = getattr(file, "read1" if live else "read")
     rest: list[bytes] = []
-    while block := read(size):
+    while block := read(size if left is None else min(size, left)):
+        left = None if left is None else left - len(block)
         cut = block.rfind(b"\n") + 1
         if cut == 0:
             rest.append(block)
@@ -490,8 +477,3 @@ def matching(pattern: str) -> list[tuple[str, str]]:
     if not found:
         raise DataError(pattern, None, "matches no file")
     return sorted(found)
-
-
-def in_place_of_star(pattern: str, star: str) -> str:
-    """Return a pattern with its star replaced."""
-    return pattern.replace("*", star)

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import weakref
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from aligntools.ground import system
@@ -27,25 +27,23 @@ _open: "weakref.WeakSet[LiveInput]" = weakref.WeakSet()
 _opening = threading.Lock()  # of the set, and of what a command reads
 
 
-class _Command:
-    """The pipes that the running command reads: by name, and as soon as they are open."""
-
-    pipes: dict[str, "LiveInput | None"] | None = None
-    folder: str | None = None  # for what memory does not keep
+#: The pipes that the running command, the last one, reads: by name, and as soon as they are open; and a folder for what
+#: memory does not keep.
+_commands: list[tuple[dict[str, "LiveInput | None"], str | None]] = [({}, None)]
 
 
 @contextlib.contextmanager
 def of_command(paths: Iterable[str], folder: str | None = None) -> Iterator[None]:
     """While the block runs, these files belong together, and all that is open: one command reads them."""
-    before = _Command.pipes, _Command.folder
-    _Command.pipes, _Command.folder = {path: None for path in paths if _is_pipe(path)}, folder
+    pipes: dict[str, LiveInput | None] = {path: None for path in paths if _is_pipe(path)}
+    _commands.append((pipes, folder))
     try:
         yield
     finally:
-        for held in _Command.pipes.values():
+        for held in pipes.values():
             if held is not None:
                 held.close()
-        _Command.pipes, _Command.folder = before
+        _commands.pop()
 
 
 def _is_pipe(path: str) -> bool:
@@ -60,7 +58,7 @@ def held(path: str) -> "LiveInput | None":
     if not _is_read(path):
         return None
     with _opening:
-        return (_Command.pipes or {}).pop(path)
+        return _commands[-1][0].pop(path)
 
 
 def ahead(path: str, size: int) -> bytes:
@@ -68,14 +66,14 @@ def ahead(path: str, size: int) -> bytes:
     if not _is_read(path):
         return b""
     with _opening:
-        found = (_Command.pipes or {})[path]
+        found = _commands[-1][0][path]
     return b"" if found is None else found.ahead(size)
 
 
 def _is_read(path: str) -> bool:
     """Return whether the command reads a pipe that nothing has taken, and open all of them if so."""
     with _opening:
-        if not _Command.pipes or path not in _Command.pipes:
+        if path not in _commands[-1][0]:
             return False
     _open_all()
     return True
@@ -84,14 +82,13 @@ def _is_read(path: str) -> bool:
 def _open_all() -> None:
     """Open what the command reads and has not opened yet: nothing waits for that, and what arrives is read."""
     with _opening:
-        waiting = [path for path, found in (_Command.pipes or {}).items() if found is None]
+        waiting = [path for path, found in _commands[-1][0].items() if found is None]
     for path in waiting:
         flags = os.O_RDONLY | system.BINARY | system.NO_WAITING
         with contextlib.suppress(OSError):
             found = LiveInput(io.FileIO(os.dup(0) if path == "-" else os.open(path, flags)))
             with _opening:
-                if _Command.pipes is not None:
-                    _Command.pipes[path] = found
+                _commands[-1][0][path] = found
 
 
 class ReadOnly(io.RawIOBase):
@@ -100,6 +97,31 @@ class ReadOnly(io.RawIOBase):
     def readable(self) -> bool:
         """Return True."""
         return True
+
+
+def lines_of_size(readline: Callable[[], bytes], size: int | None) -> bytes:
+    """Return whole lines of about ``size`` bytes (all of them for -1 or None); empty at the end."""
+    parts, length = [], 0
+    while (size is None or size < 0 or length < size) and (line := readline()):
+        parts.append(line)
+        length += len(line)
+    return b"".join(parts)
+
+
+class Made(ReadOnly):
+    """Bytes that are made, or unpacked, as they are read."""
+
+    def __init__(self, parts: Iterator[bytes]) -> None:
+        super().__init__()
+        self._parts, self._rest = parts, memoryview(b"")
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read some bytes."""
+        while not self._rest and (part := next(self._parts, None)) is not None:
+            self._rest = memoryview(part)
+        count = min(len(buffer), len(self._rest))
+        buffer[:count], self._rest = self._rest[:count], self._rest[count:]
+        return count
 
 
 class _Kept:
@@ -118,7 +140,7 @@ class _Kept:
             self._pieces.append(data)
             self._size += len(data)
             return
-        folder = _Command.folder
+        folder = _commands[-1][1]
         try:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(prefix="aligntools.", buffering=0, dir=folder)  # noqa: SIM115
@@ -221,7 +243,7 @@ class LiveInput(ReadOnly):
             other._raw.fileno(): other
             for other in found
             if other is not self and other._fed and not other._ended
-            if _Command.pipes is not None or other._thread == self._thread
+            if len(_commands) > 1 or other._thread == self._thread
             if not other._raw.closed
         }
 

@@ -11,12 +11,13 @@ import select
 import stat
 import struct
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from types import ModuleType
 from typing import Any, TypeAlias
 
 from aligntools.formats.opening import live_inputs
-from aligntools.formats.opening.live_inputs import LiveInput, ReadOnly
+from aligntools.formats.opening.live_inputs import LiveInput, Made, ReadOnly
 from aligntools.ground.errors import DataError
 
 #: What compressed files begin with.
@@ -104,85 +105,48 @@ Raw: TypeAlias = io.RawIOBase | io.BufferedIOBase
 Translate: TypeAlias = Callable[[Raw, bytes], tuple[Raw, bytes]]
 
 
-class Pushed(ReadOnly):
-    """An open file in front of which bytes are put back."""
-
-    def __init__(self, first: bytes, raw: Raw) -> None:
-        self._first, self._raw = first, raw
-
-    def readinto(self, buffer: Any, /) -> int:
-        """Read some bytes."""
-        if not self._first:
-            return self._raw.readinto(buffer) or 0
-        count = min(len(buffer), len(self._first))
-        buffer[:count], self._first = self._first[:count], self._first[count:]
-        return count
+def pushed(first: bytes, raw: Raw) -> Made:
+    """Return an open file in front of which bytes are put back."""
+    return Made(chain([first], iter(lambda: raw.read(_STEP) or b"", b"")))
 
 
-class _ZstdFrames(ReadOnly):
-    """The contents of zstd frames, block by block (RFC 8878): at most 128 KiB are unpacked at a time.
+def _zstd_blocks(zstandard: ModuleType, file: io.BufferedIOBase) -> Iterator[bytes]:
+    """Yield the contents of zstd frames, block by block (RFC 8878): at most 128 KiB are unpacked at a time.
 
     Zstandard's own readers unpack as much as what they are given holds, or take a frame that is cut short for the end.
     """
 
-    def __init__(self, zstandard: ModuleType, file: io.BufferedIOBase) -> None:
-        self._file, self._begin = file, zstandard.ZstdDecompressor().decompressobj
-        self._frame: Any = None
-        self._checksum, self._text = 0, memoryview(b"")
-
-    def readinto(self, buffer: Any, /) -> int:
-        while not self._text:
-            if self._frame is None and not self._next_frame():
-                return 0
-            self._text = memoryview(self._block())
-        count = min(len(buffer), len(self._text))
-        buffer[:count] = self._text[:count]
-        self._text = self._text[count:]
-        return count
-
-    def _exactly(self, size: int) -> bytes:
-        data = self._file.read(size)
+    def exactly(size: int) -> bytes:
+        data = file.read(size)
         if len(data) < size:
             raise EOFError("Compressed file ended before the end-of-stream marker was reached")
         return data
 
-    def _next_frame(self) -> bool:
-        """Begin the next frame; return whether there is one."""
-        first = self._file.read(1)
-        if not first:
-            return False
-        magic = first + self._exactly(3)
+    while first := file.read(1):
+        magic = first + exactly(3)
         if not _MAGIC[".zst"].fullmatch(magic):
             raise OSError("Not a zstd frame")
         if magic[1:] == b"\x2a\x4d\x18":  # to be skipped
-            left = struct.unpack("<I", self._exactly(4))[0]
+            left = struct.unpack("<I", exactly(4))[0]
             while left:
-                left -= len(self._exactly(min(left, _STEP)))
-            return self._next_frame()
-        descriptor = self._exactly(1)
+                left -= len(exactly(min(left, _STEP)))
+            continue
+        descriptor = exactly(1)
         flags = descriptor[0]
         single, sized = flags >> 5 & 1, flags >> 6
         size = (1 - single) + (0, 1, 2, 4)[flags & 3] + ((single, 2, 4, 8)[sized])
-        self._frame, self._checksum = self._begin(), 4 * (flags >> 2 & 1)
-        self._frame.decompress(magic + descriptor + self._exactly(size))
-        return True
-
-    def _block(self) -> bytes:
-        """Return what the next block holds."""
-        header = self._exactly(3)
-        number = int.from_bytes(header, "little")
-        kind, size = number >> 1 & 3, number >> 3
-        if size > 1 << 17:
-            raise OSError("Not a zstd block")
-        frame, last = self._frame, number & 1
-        rest = self._exactly((1 if kind == 1 else size) + (self._checksum if last else 0))
-        found: bytes = frame.decompress(header + rest)
-        if last:
-            self._frame = None
-        return found
+        frame, checksum, last = zstandard.ZstdDecompressor().decompressobj(), 4 * (flags >> 2 & 1), 0
+        frame.decompress(magic + descriptor + exactly(size))
+        while not last:
+            header = exactly(3)
+            number = int.from_bytes(header, "little")
+            last, kind, size = number & 1, number >> 1 & 3, number >> 3
+            if size > 1 << 17:
+                raise OSError("Not a zstd block")
+            yield frame.decompress(header + exactly((1 if kind == 1 else size) + last * checksum))
 
 
-def _decompressed(suffix: str, path: object, raw: Pushed) -> Raw:
+def _decompressed(suffix: str, path: object, raw: Made) -> Raw:
     """Return a file of what a compressed one holds."""
     file = io.BufferedReader(raw, _STEP)
     if suffix == ".gz":
@@ -191,7 +155,7 @@ def _decompressed(suffix: str, path: object, raw: Pushed) -> Raw:
         return bz2.BZ2File(file, "rb")
     if suffix == ".xz":
         return lzma.LZMAFile(file, "rb")
-    return _ZstdFrames(zstandard_of(path), file)
+    return Made(_zstd_blocks(zstandard_of(path), file))
 
 
 class Recognized(ReadOnly):
@@ -278,7 +242,7 @@ class Recognized(ReadOnly):
         data = _first_bytes(self._raw)
         suffix = _told(data) or suffix_of(self._path)
         if suffix and data:
-            source = _decompressed(suffix, self._path, Pushed(data, self._raw))
+            source = _decompressed(suffix, self._path, pushed(data, self._raw))
             self._source = self._unpacked = source
             data = _first_bytes(source)
             if _told(data):

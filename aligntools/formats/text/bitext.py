@@ -21,7 +21,7 @@ from aligntools.formats.annotation.as_plain_text import is_memory, plain_blocks
 from aligntools.formats.annotation.text_kinds import refuse_for_pairs
 from aligntools.formats.opening import files
 from aligntools.formats.opening.files import NOT_UTF8, bounded_lines
-from aligntools.formats.opening.live_inputs import ReadOnly
+from aligntools.formats.opening.live_inputs import ReadOnly, lines_of_size
 from aligntools.formats.text.corpus import REASONS, Bitext, Side, Skipped
 from aligntools.formats.text.exchange import format_of, paired
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
@@ -486,14 +486,7 @@ class TextLines(ReadOnly):
 
     def read(self, size: int = -1, /) -> bytes:
         """Return whole lines of about ``size`` bytes (all of them for -1); empty at the end."""
-        parts, length = [], 0
-        while size < 0 or length < size:
-            line = self.readline()
-            if not line:
-                break
-            parts.append(line)
-            length += len(line)
-        return b"".join(parts)
+        return lines_of_size(self.readline, size)
 
 
 #: Text that is not from a file.

@@ -9,10 +9,11 @@ import io
 import logging
 import os
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
-from aligntools.formats.opening.live_inputs import ReadOnly
-from aligntools.formats.opening.recognition import Pushed, Raw, refuse_wide
+from aligntools.formats.opening.live_inputs import Made
+from aligntools.formats.opening.recognition import Raw, pushed, refuse_wide
 from aligntools.formats.opening.streamed_xml import XmlReader, xml_root
 from aligntools.formats.text.units import READERS, Languages, Unit, UnitCopy, languages_given
 from aligntools.ground.errors import DataError, UsageProblem
@@ -20,7 +21,7 @@ from aligntools.words.white_space import same_language
 
 _LOOK = 1 << 16  # bytes in which a first tag, or a first line, has to be
 _AS_SPACES = str.maketrans("\t\n\r", "   ")
-_BLOCK = 1 << 16  # bytes of lines given out together
+_TOGETHER = 64  # lines given out
 _MARK = b"\xef\xbb\xbf"
 _log = logging.getLogger("aligntools")
 
@@ -67,7 +68,7 @@ class PairsFile(str):
         kind = (root or "").rpartition(":")[2].lower()
         if kind in READERS:
             self.kind = kind.upper()
-            return MadeLines(self._units(Pushed(data, source).read, kind)), b""
+            return _made(self._units(pushed(data, source).read, kind)), b""
         if self.languages is None:
             return source, data
         while b"\n" not in data and len(data) < _LOOK and (more := source.read(_LOOK)):
@@ -75,7 +76,7 @@ class PairsFile(str):
         refuse_wide(self, data)
         columns = self._columns(data.removeprefix(_MARK).partition(b"\n")[0])
         self.kind = "table"
-        return MadeLines(self._rows(Pushed(data, source), columns)), b""
+        return _made(self._rows(pushed(data, source), columns)), b""
 
     def _units(self, read: Callable[[int], bytes | None], kind: str) -> Iterator[bytes]:
         """Yield lines of the units of XML."""
@@ -139,23 +140,9 @@ def _line(unit: Unit) -> bytes:
     return "\t".join(sides).encode("utf-8", "replace") + b"\n"
 
 
-class MadeLines(ReadOnly):
-    """Lines that are made as they are read."""
-
-    def __init__(self, lines: Iterator[bytes]) -> None:
-        super().__init__()
-        self._lines, self._rest = lines, b""
-
-    def readinto(self, buffer: Any, /) -> int:
-        """Read some bytes."""
-        parts, size = [self._rest], len(self._rest)
-        while size < min(len(buffer), _BLOCK) and (line := next(self._lines, b"")):
-            parts.append(line)
-            size += len(line)
-        data = b"".join(parts)
-        count = min(len(buffer), size)
-        buffer[:count], self._rest = data[:count], data[count:]
-        return count
+def _made(lines: Iterator[bytes]) -> Made:
+    """Return lines that are made as they are read, many together."""
+    return Made(iter(lambda: b"".join(islice(lines, _TOGETHER)), b""))
 
 
 def paired(path: Any, languages: str | None, format: str | None, copy: UnitCopy | None = None) -> Any:

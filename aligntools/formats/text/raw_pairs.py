@@ -14,7 +14,7 @@ from aligntools.formats.annotation.text_kinds import refuse_for_pairs
 from aligntools.formats.links.pharaoh import LineReader
 from aligntools.formats.opening import files
 from aligntools.formats.opening.files import MOST_BYTES, metered, open_input
-from aligntools.formats.opening.live_inputs import ReadOnly
+from aligntools.formats.opening.live_inputs import ReadOnly, lines_of_size
 from aligntools.formats.text.exchange import format_of, paired
 from aligntools.formats.text.units import UnitCopy, keeping
 from aligntools.ground.errors import DataError, UsageProblem
@@ -51,9 +51,6 @@ class Through(ReadOnly):
 
 class KeptInput(Through):
     """An input that can be read once, such as a pipe, and whose bytes are kept for a second reading."""
-
-    def __init__(self, path: object, keep: Callable[[bytes], object]) -> None:
-        super().__init__(path, path, keep)
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Return bytes as the file does."""
@@ -117,9 +114,9 @@ class LineSpool:
 
     def read(self, most: int) -> bytes:
         """Return up to ``most`` lines."""
+        if self._file is None:
+            return b""
         if self._lines is None:
-            if self._file is None:
-                return b""
             self._file.seek(0)
             self._lines = LineReader(self._file)
         return self._lines.read(most)
@@ -151,7 +148,7 @@ class Sides:
             refuse_file(path)  # whose words stand on lines of their own
         if store is not None and not (isinstance(path, str | os.PathLike) and os.path.isfile(path)):
             kept = store()
-            self._lines, self.input = kept, KeptInput(path, kept.write)
+            self._lines, self.input = kept, KeptInput(path, path, kept.write)
             self.told = self.input
 
     def spaced(self, lines: list[bytes]) -> list[bytes]:
@@ -308,8 +305,7 @@ class _Tokenizing(Through):
     ) -> None:
         super().__init__(text, path, keep)
         self.splitting = split_of(text)
-        self._tokenizers = tokenizers
-        self._format = format
+        self._tokenizers, self._format = tokenizers, format
 
     def readline(self, size: int | None = -1, /) -> bytes:
         """Return the next line, tokenized; one that is longer than ``size`` as it is, in parts."""
@@ -326,11 +322,7 @@ class _Tokenizing(Through):
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Return lines of about ``size`` bytes."""
-        parts, length = [], 0
-        while (size is None or size < 0 or length < size) and (line := self.readline()):
-            parts.append(line)
-            length += len(line)
-        return b"".join(parts)
+        return lines_of_size(self.readline, size)
 
     def _tokenized(self, line: bytes) -> bytes:
         if self.splitting == "unicode":
