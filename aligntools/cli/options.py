@@ -6,6 +6,7 @@ its docstring gives. `Command` is the class of every command: it groups options 
 """
 
 import copy
+import functools
 import logging
 import os
 import re
@@ -89,9 +90,9 @@ class Command(click.Command):
                 parameter.type = Word()
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the parameters, ``--help`` and, where that does not show all of them, ``--help-all``."""
+        """Return the parameters, ``--help-all`` and ``--help``; the first is listed where it shows more."""
         *params, help_option = super().get_params(ctx)
-        return [*params, *([_HELP_ALL] if self.basic else []), help_option]
+        return [*params, _help_all(listed=bool(self.basic)), help_option]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, old spellings replaced."""
@@ -253,14 +254,17 @@ def _show_all(ctx: click.Context, _option: click.Parameter, value: bool) -> None
         ctx.exit()
 
 
-_HELP_ALL = click.Option(
-    ["--help-all"],
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_all,
-    help="Show all options and exit.",
-)
+@functools.cache
+def _help_all(listed: bool) -> click.Option:
+    return click.Option(
+        ["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        hidden=not listed,
+        callback=_show_all,
+        help="Show all options and exit.",
+    )
 
 
 def _short(names: str, help: str) -> tuple[str, str]:
