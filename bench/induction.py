@@ -44,7 +44,7 @@ def _once(tokens, text, n_words, states, seed, pool):
     """Return (many-to-1, VI, mean ln P(x|x)) of EM and of MRE."""
     from aligntools.metrics.tags import TagAccuracy
     from aligntools.tagging import induction
-    from aligntools.tagging.chain import ChainText, posterior_decode
+    from aligntools.tagging.chain import ChainText, posteriors
     from aligntools.tagging.settings import InductionSettings
 
     corpus = ChainText(tokens, text.offsets, n_words)
@@ -52,7 +52,7 @@ def _once(tokens, text, n_words, states, seed, pool):
     climbed, objectives = induction.reconstruct(chain, corpus, pool)
     out = []
     for model, objective in ((chain, objectives[0]), (climbed, objectives[-1])):
-        labels = [b"%d" % state for state in posterior_decode(model, corpus, pool)]
+        labels = [b"%d" % state for state in posteriors(model, corpus, pool).argmax(1)]
         scores = TagAccuracy().score(text, dataclasses.replace(text, tags=labels))
         out.append((scores.many_to_one, scores.information.vi, objective))
     return out

@@ -16,8 +16,6 @@ from aligntools.tagging.kernels_chain import (
     forward_backward_block,
     forward_block,
     k_best_block,
-    posterior_best_block,
-    viterbi_block,
 )
 
 #: Blocks that a chunk's sentences, and its rows of emissions, are cut into.
@@ -67,11 +65,6 @@ class Chain:
         """Return the four arrays in the order that kernels take them."""
         return self.start, self.transitions, self.stop, self.emissions
 
-    def logarithms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the four arrays' natural logarithms; -inf for zero."""
-        with np.errstate(divide="ignore"):
-            return tuple(np.log(p) for p in self.parameters())
-
 
 @dataclass
 class ChainCounts:
@@ -100,7 +93,7 @@ def as_distributions(values: "Chain | ChainCounts", ends: bool) -> list[np.ndarr
     return [values.start[None, :], leaving(values, ends), np.ascontiguousarray(values.emissions.T)]
 
 
-def from_distributions(rows: list[np.ndarray], ends: bool) -> "Chain":
+def from_distributions(rows: list[np.ndarray], ends: bool) -> Chain:
     """Return the chain of the three matrices that `as_distributions` makes."""
     start, onward, emissions = rows
     k = start.shape[1]
@@ -184,7 +177,7 @@ class ChainText:
         """Return runs of sentences of about equal work."""
         return balanced_blocks(np.diff(self.offsets) + 4, BLOCKS)
 
-    def chunks(self, n_states: int) -> "list[_Chunk]":
+    def chunks(self, n_states: int) -> list[_Chunk]:
         """Return the chunks, built once."""
         width = self.width(n_states)
         if self._width == width:
@@ -200,7 +193,7 @@ class ChainText:
             k0 = k1
         return self._chunks
 
-    def held(self, chain: "Chain") -> "Chain":
+    def held(self, chain: Chain) -> Chain:
         """Return the chain without emissions from states that words may not be in."""
         if len(chain.emissions) != self.n_rows:
             raise ValueError(f"the chain emits {len(chain.emissions)} words, the text has {self.n_rows}")
@@ -216,7 +209,7 @@ _Sums: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def _passes(
-    chain: "Chain", text: "ChainText", pool: "Pool", squared: bool = False
+    chain: Chain, text: ChainText, pool: Pool, squared: bool = False
 ) -> "Iterator[tuple[_Chunk, np.ndarray, np.ndarray, list[_Sums]]]":
     """Yield (chunk, posteriors, logarithms of its sentences, sums of its blocks) over the text.
 
@@ -237,7 +230,7 @@ def _passes(
         yield chunk, gamma, loglik, pool.map(work, chunk.blocks)
 
 
-def expected_counts(chain: "Chain", text: "ChainText", pool: "Pool", squared: bool = False) -> "ChainCounts":
+def expected_counts(chain: Chain, text: ChainText, pool: Pool, squared: bool = False) -> ChainCounts:
     """Run forward-backward over a text and sum the expected counts.
 
     squared: Emissions count twice: expectations under the distribution Q of reconstruction (Cheng, Liu & Xu 2017,
@@ -268,22 +261,20 @@ def expected_counts(chain: "Chain", text: "ChainText", pool: "Pool", squared: bo
     return counts
 
 
-def log_likelihood(chain: "Chain", text: "ChainText", pool: "Pool", squared: bool = False) -> np.ndarray:
+def log_likelihood(chain: Chain, text: ChainText, pool: Pool, squared: bool = False) -> np.ndarray:
     """Natural logarithms of the sentences' probabilities: float64 [sentences], -inf where there is no path."""
     chain = text.held(chain)
     loglik = np.full(text.n_sentences, np.nan)
     if len(text.low) == 0:
-        pool.map(
-            lambda block: forward_block(*block, *text.arrays[:2], *chain.parameters(), squared, loglik),
-            text.blocks(),
-        )
+        given = *text.arrays[:2], *chain.parameters(), squared, loglik
+        pool.map(lambda block: forward_block(*block, *given), text.blocks())
     if np.isnan(loglik).any():
         for chunk, _, found, _ in _passes(chain, text, pool, squared):
             loglik[chunk.k0 : chunk.k1] = found
     return loglik
 
 
-def posteriors(chain: "Chain", text: "ChainText", pool: "Pool") -> np.ndarray:
+def posteriors(chain: Chain, text: ChainText, pool: Pool) -> np.ndarray:
     """Posterior probabilities of the states of all tokens.
 
     Returns float64 [tokens, K], or [tokens, largest range] where tokens have ranges: column c is state ``low[t] + c``.
@@ -295,49 +286,14 @@ def posteriors(chain: "Chain", text: "ChainText", pool: "Pool") -> np.ndarray:
     return result
 
 
-def posterior_decode(chain: "Chain", text: "ChainText", pool: "Pool") -> np.ndarray:
-    """Most probable state of every token by itself: int32 [tokens]; ties go to the lowest state."""
-    states = np.zeros(len(text.tokens), np.int32)
-    for chunk, gamma, _, _ in _passes(chain, text, pool):
-
-        def work(block: tuple[int, int], chunk: "_Chunk" = chunk, gamma: np.ndarray = gamma) -> None:
-            r0, r1 = text.offsets[block[0]] - chunk.t0, text.offsets[block[1]] - chunk.t0
-            posterior_best_block(r0, r1, chunk.t0, text.low, gamma, states)
-
-        pool.map(work, chunk.blocks)
-    return states
-
-
-def viterbi(chain: "Chain", text: "ChainText", pool: "Pool") -> tuple[np.ndarray, np.ndarray]:
-    """Find the most probable sequence of states of every sentence.
-
-    Returns states (int32 [tokens]): Ties go to the lowest state at the last position; the lowest states where a
-        sentence has no path.
-    Returns scores (float64 [sentences]): ``log P(x, z)``; -inf where a sentence has no path.
-    """
-    chain = text.held(chain)
-    states, scores = np.zeros(len(text.tokens), np.int32), np.zeros(text.n_sentences)
-    logs = chain.logarithms()
-    pool.map(
-        lambda block: viterbi_block(*block, *text.arrays, *logs, states, scores),
-        text.blocks(),
-    )
-    return states, scores
-
-
-def k_best(chain: "Chain", text: "ChainText", n: int, pool: "Pool") -> tuple[np.ndarray, np.ndarray]:
+def k_best(chain: Chain, text: ChainText, n: int, pool: Pool) -> tuple[np.ndarray, np.ndarray]:
     """Find the n most probable sequences of states of every sentence, exactly.
 
     Returns states (int32 [n, tokens]): -1 where a sentence has fewer than n.
     Returns scores (float64 [sentences, n]): ``log P(x, z)``, falling; -inf where there are fewer.
     """
-    chain = text.held(chain)
-    if n < 1:
-        raise ValueError(f"{n} best sequences")
     states, scores = np.full((n, len(text.tokens)), -1, np.int32), np.zeros((text.n_sentences, n))
-    logs = chain.logarithms()
-    pool.map(
-        lambda block: k_best_block(*block, n, *text.arrays, *logs, states, scores),
-        text.blocks(),
-    )
+    with np.errstate(divide="ignore"):
+        logs = [np.log(p) for p in text.held(chain).parameters()]
+    pool.map(lambda block: k_best_block(*block, n, *text.arrays, *logs, states, scores), text.blocks())
     return states, scores

@@ -31,8 +31,8 @@ def train_induced(
     words: Sequence[bytes],
     offsets: np.ndarray,
     pool: Pool,
-    settings: InductionSettings | None = None,
-    report: Callable[[str, dict[str, Any]], None] | None = None,
+    settings: InductionSettings,
+    report: Callable[[str, dict[str, Any]], None],
     types: Mapping[bytes, Sequence[bytes]] | None = None,
 ) -> tuple[TaggerModel, int]:
     """Learn a tagger whose tags are numbers from 0, or those of a dictionary.
@@ -45,13 +45,10 @@ def train_induced(
         that are not in it can have any.
     Returns restart: Which of the random starts was kept, from 0.
     """
-    settings = (settings or InductionSettings()).checked()
-    learner = settings.learner
-    tell = report or (lambda *_: None)
 
-    def step(restart: int, iteration: int, objective: float, perplexity: float) -> None:
-        figures = {"restart": restart, "iteration": iteration, "objective": objective, "perplexity": perplexity}
-        tell(learner, figures)
+    def step(*figures: float) -> None:
+        names = "restart", "iteration", "objective", "perplexity"
+        report(settings.learner, dict(zip(names, figures, strict=True)))
 
     numbers: dict[bytes, int] = {}
     tokens = np.fromiter((numbers.setdefault(w, len(numbers)) for w in words), np.int32, len(words))
@@ -59,16 +56,16 @@ def train_induced(
     if types is not None:
         names, allowed = _allowed(numbers, types)
         settings = replace(settings, states=len(names)).checked()
-    found = induce(tokens, offsets, len(numbers), pool, settings, step, allowed=allowed)
+    found = induce(tokens, offsets, len(numbers), pool, settings, step, allowed)
     chain, text = found.model, ChainText(tokens, offsets, len(numbers), allowed=allowed)
     if settings.estimator == "mre":
         steps = settings.mre_iterations
         chain, _ = reconstruct(
-            chain, text, pool, steps, lambda i, value: tell("mre", {"iteration": i, "objective": value})
+            chain, text, pool, steps, lambda i, value: report("mre", {"iteration": i, "objective": value})
         )
     counts = expected_counts(chain, text, pool).emissions
     about = settings.header() | {"column": "upos"}
-    return from_chain(text.held(chain), list(numbers), counts, settings=about, tags=names), found.start
+    return from_chain(text.held(chain), list(numbers), counts, about, names), found.start
 
 
 def _allowed(words: dict[bytes, int], types: Mapping[bytes, Sequence[bytes]]) -> tuple[list[str], np.ndarray]:
@@ -86,7 +83,6 @@ def from_chain(
     chain: Chain,
     words: Sequence[bytes],
     counts: np.ndarray,
-    smoothing: float = 0.0,
     settings: dict[str, Any] | None = None,
     tags: list[str] | None = None,
 ) -> TaggerModel:
@@ -94,7 +90,6 @@ def from_chain(
 
     chain: With ``start``, ``stop`` [K], ``transitions`` [K, K] and ``emissions`` [words, K], as `chain.Chain`.
     counts (float64 [words, K]): Expected counts in the training text: unknown words are learned from them.
-    smoothing: Known words are smoothed with so many observations of their forms; 0 leaves the chain as it is.
     tags: Names of the states; None: their numbers.
     """
     counts = np.ascontiguousarray(counts, np.float64)
@@ -103,16 +98,8 @@ def from_chain(
     prior /= prior.sum()
     unknown = UnknownWords.learn(words, counts)
     values = np.asarray(chain.emissions, np.float64)
-    factors = np.ones(len(values))
-    if smoothing > 0:
-        seen = counts.sum(1, keepdims=True)
-        factors = seen.ravel() / max(float(seen.sum()), 1e-300)
-        shares = values * prior
-        shares /= np.maximum(shares.sum(1, keepdims=True), 1e-300)
-        values = (seen * shares + smoothing * unknown.probabilities(words)) / (seen + smoothing) / prior
     scale = values.max(1, keepdims=True, initial=0)
     values = rounded(np.divide(values, scale, out=np.ones_like(values), where=scale > 0))
-    factors = factors * scale.ravel()
     model = CandidateChain(
         np.array([0, n_states], np.int64),
         np.array(chain.start, np.float64),
@@ -125,7 +112,7 @@ def from_chain(
     member = TaggerMember(model, prior, np.ones((1, n_states), np.float32))
     tags = [str(n) for n in range(n_states)] if tags is None else tags
     about = settings or {}
-    return TaggerModel(tags, list(words), candidates, [member], None, unknown, classes, True, about, factors)
+    return TaggerModel(tags, list(words), candidates, [member], None, unknown, classes, True, about, scale.ravel())
 
 
 #: How far random starts lie from the text's word frequencies: standard deviation of the logarithms of parameters.
@@ -155,7 +142,7 @@ def random_chain(
     return from_distributions([normalized(p) for p in (start, onward, emissions)], stop)
 
 
-def _maximized(counts: "ChainCounts", alphas: tuple[float, float, float], stop: bool) -> em.EmParameters[Chain]:
+def _maximized(counts: ChainCounts, alphas: tuple[float, float, float], stop: bool) -> em.EmParameters[Chain]:
     """Return the parameters of EM: a prior Dirichlet(1 + alpha) adds alpha to its counts, in their own memory."""
     k = len(counts.start)
     start = normalized(counts.start[None, :] + alphas[0])[0]
@@ -174,12 +161,8 @@ def _with_prior(chain: Chain, alphas: tuple[float, float, float], stop: bool) ->
     return em.EmParameters(chain, lambda: chain, -gained)
 
 
-def _posterior(counts: "ChainCounts", alphas: tuple[float, float, float], stop: bool) -> em.EmParameters[Chain]:
-    """Return the parameters of variational Bayes (Beal 2003, chapter 3): a Dirichlet posterior for each distribution.
-
-    The bound is the logarithm of the text's sum over paths under the weights, less the divergence of the posteriors
-    from the priors.
-    """
+def _posterior(counts: ChainCounts, alphas: tuple[float, float, float], stop: bool) -> em.EmParameters[Chain]:
+    """Return the parameters of variational Bayes: Dirichlet posteriors, and their divergence from the priors."""
     posteriors = [c + alpha for c, alpha in zip(as_distributions(counts, stop), alphas, strict=True)]
     weights, divergence = em.expected(posteriors, alphas)
     mean = lambda: from_distributions([normalized(p) for p in posteriors], stop)  # noqa: E731
@@ -191,9 +174,8 @@ def induce(
     offsets: np.ndarray,
     n_words: int,
     pool: Pool,
-    settings: InductionSettings | None = None,
+    settings: InductionSettings,
     report: Callable[[int, int, float, float], None] | None = None,
-    noise: float = NOISE,
     allowed: np.ndarray | None = None,
 ) -> em.EmResult[Chain]:
     """Learn a chain from text without tags, by EM (also where ``estimator`` is ``mre``) or variational Bayes.
@@ -203,11 +185,9 @@ def induce(
     settings: ``tolerance`` counts after `FIRST_STOP` updates; ``transition_prior`` is also that of the start.
     report: Called with (restart, iteration, objective, perplexity), the last ``exp(-log P(text) / tokens)`` under the
         weights, which of variational Bayes sum to less than one; its start is no posterior and has no objective.
-    noise: How far random starts lie from one another; see `random_chain`.
     allowed (bool [words, states] or None): The states that each word may be in: what is maximized is the sum over paths
         through these (Merialdo 1994).
     """
-    settings = (settings or InductionSettings()).checked()
     estimator, n_states, stop = settings.learner, settings.states, settings.stop
     if len(tokens) == 0:
         raise UsageProblem("the text has no words to learn tags from")
@@ -223,12 +203,12 @@ def induce(
     alphas = of_transitions, of_transitions, of_emissions
     variational, tokens_in = estimator == "vb", len(text.tokens)
 
-    def expect(weights: Chain) -> tuple["ChainCounts", float]:
+    def expect(weights: Chain) -> tuple[ChainCounts, float]:
         counts = expected_counts(weights, text, pool)
         return counts, float(counts.loglik.sum())
 
     def started(number: int) -> em.EmResult[Chain]:
-        begin = random_chain(frequencies, n_states, np.random.default_rng([settings.seed, number]), stop, noise)
+        begin = random_chain(frequencies, n_states, np.random.default_rng([settings.seed, number]), stop, NOISE)
 
         def told(step: int, objective: float, log_likelihood: float) -> None:
             if report is not None:
@@ -260,9 +240,7 @@ def induce(
 # expected count under the posterior ``P(z|x)``.
 
 
-def reconstruction(
-    chain: "Chain", text: "ChainText", pool: "Pool"
-) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
+def reconstruction(chain: Chain, text: ChainText, pool: Pool) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
     """Evaluate ``log P(x|x)`` and what its gradient is made of.
 
     Returns objectives (float64 [sentences]): ``log P(x|x)``, natural; 0 for a sentence of no words, -inf for one that
@@ -288,12 +266,12 @@ def reconstruction(
 
 
 def reconstruct(
-    chain: "Chain",
-    text: "ChainText",
-    pool: "Pool",
+    chain: Chain,
+    text: ChainText,
+    pool: Pool,
     iterations: int = InductionSettings.mre_iterations,
     report: Callable[..., Any] | None = None,
-) -> "tuple[Chain, list[float]]":
+) -> tuple[Chain, list[float]]:
     """Train a chain to reconstruct a text, by exponentiated gradient with adaptive rates.
 
     chain: Where to start: the solution of EM on this text. Parameters that are zero stay zero.
@@ -306,7 +284,7 @@ def reconstruct(
     shapes = [p.shape for p in begin]
     kept: np.ndarray | None = None
 
-    def unpacked(parameters: list[np.ndarray]) -> "Chain":
+    def unpacked(parameters: list[np.ndarray]) -> Chain:
         return from_distributions([p.reshape(shape) for p, shape in zip(parameters, shapes, strict=True)], ends)
 
     def evaluate(parameters: list[np.ndarray]) -> tuple[float, list[tuple[np.ndarray, np.ndarray]]]:

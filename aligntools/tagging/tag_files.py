@@ -11,6 +11,7 @@ import numpy as np
 
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.annotation.raw_text import stream_raw
+from aligntools.formats.annotation.tag_lists import format_posteriors, format_scores, format_sequences
 from aligntools.formats.annotation.tagged_text import stream_sentences
 from aligntools.formats.inputs.annotation import predicted_of
 from aligntools.formats.text.text_settings import RawReading, Split, check_predicted
@@ -30,7 +31,6 @@ from aligntools.pipeline import (
     write_parts,
 )
 from aligntools.tagging.settings import TagDecisions, TagLists, TagWriting
-from aligntools.tagging.tag_sequences import format_posteriors, format_scores, format_sequences
 from aligntools.tagging.taggers import PART, Tagger
 from aligntools.tagging.word_classes import counts_of, list_of
 from aligntools.words.white_space import split_as

@@ -8,9 +8,6 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.formats.annotation.tag_lists import format_posteriors as format_posteriors
-from aligntools.formats.annotation.tag_lists import format_scores as format_scores
-from aligntools.formats.annotation.tag_lists import format_sequences as format_sequences
 from aligntools.formats.inputs.annotation import Parsed, Sentence, batches, tokens_of
 from aligntools.formats.inputs.sentences import Split
 from aligntools.ground.errors import UsageProblem
@@ -62,10 +59,10 @@ class TagPosteriors:
 class TagDistributions:
     """Methods of a tagger: probabilities of sentences, best sequences, samples, posteriors of all tags."""
 
-    model: "TaggerModel"
+    model: TaggerModel
 
     def log_probabilities(
-        self, sentences: Iterable[Sentence], *, split: Split | None = None, threads: "int | Pool | None" = None
+        self, sentences: Iterable[Sentence], *, split: Split | None = None, threads: int | Pool | None = None
     ) -> npt.NDArray[np.float64]:
         """Return ``log p(x)`` of sentences, summed over all their tags (the forward algorithm).
 
@@ -104,7 +101,7 @@ class TagDistributions:
         return np.concatenate(found) if found else np.zeros(0)
 
     def n_best(
-        self, sentences: Iterable[Sentence], n: int, *, split: Split | None = None, threads: "int | Pool | None" = None
+        self, sentences: Iterable[Sentence], n: int, *, split: Split | None = None, threads: int | Pool | None = None
     ) -> Iterator[list[TagSequence]]:
         """Return the ``n`` most probable sequences of tags of each sentence, best first, with ``log p(x, z)``.
 
@@ -144,7 +141,7 @@ class TagDistributions:
         seed: int = 1,
         first: int = 0,
         split: Split | None = None,
-        threads: "int | Pool | None" = None,
+        threads: int | Pool | None = None,
     ) -> Iterator[list[TagSequence]]:
         """Draw ``n`` sequences of tags of each sentence from ``p(z|x)``: forward filtering, backward sampling.
 
@@ -170,7 +167,7 @@ class TagDistributions:
             first += len(own.offsets) - 1
 
     def posteriors(
-        self, sentences: Iterable[Sentence], *, split: Split | None = None, threads: "int | Pool | None" = None
+        self, sentences: Iterable[Sentence], *, split: Split | None = None, threads: int | Pool | None = None
     ) -> Iterator[list[dict[str, float]]]:
         """Return the posterior of every tag of every word, as the tagger decides by them.
 
@@ -197,31 +194,29 @@ class TagDistributions:
             for part in batches(sentences, PART):
                 text = tokens_of(part, split)
                 found = self.posteriors_of(text, threads=pool)
-                for a, b in pairwise(text.offsets.tolist()):
-                    yield [self._word(found, t) for t in range(a, b)]
+                words = []
+                for a, b in pairwise(found.cells.tolist()):
+                    ranked = sorted(range(a, b), key=lambda c: -found.values[c])
+                    words.append({self.model.tags[found.ids[c]]: float(found.values[c]) for c in ranked})
+                yield from (words[a:b] for a, b in pairwise(text.offsets.tolist()))
 
-    def posteriors_of(self, text: Parsed, *, threads: "int | Pool | None" = None) -> TagPosteriors:
+    def posteriors_of(self, text: Parsed, *, threads: int | Pool | None = None) -> TagPosteriors:
         """Return the posteriors of what a reader of `aligntools.formats` returned, as arrays."""
         with pool_of(threads) as pool:
             words, _ = in_form(text.words, self.model.normal_form)
             return TagPosteriors(*self.model.tag_posteriors(words, text.offsets, pool))
 
-    def sequences_of(self, text: Parsed, pool: "Pool") -> "Sequences":
+    def sequences_of(self, text: Parsed, pool: Pool) -> "Sequences":
         """Return what is known of the tag sequences of what a reader returned."""
         words, _ = in_form(text.words, self.model.normal_form)
         return Sequences(self.model, words, text.offsets, pool)
 
     def _parts(
-        self, sentences: Iterable[Sentence], split: Split | None, threads: "int | Pool | None"
+        self, sentences: Iterable[Sentence], split: Split | None, threads: int | Pool | None
     ) -> "Iterator[Sequences]":
         with pool_of(threads) as pool:
             for part in batches(sentences, PART):
                 yield self.sequences_of(tokens_of(part, split), pool)
-
-    def _word(self, found: TagPosteriors, t: int) -> dict[str, float]:
-        own = range(int(found.cells[t]), int(found.cells[t + 1]))
-        ranked = sorted(own, key=lambda c: -found.values[c])
-        return {self.model.tags[found.ids[c]]: float(found.values[c]) for c in ranked}
 
 
 # Probabilities of sentences and of their tag sequences: sums, the best, samples.
@@ -340,7 +335,7 @@ class Sequences:
         return [own for a, b in self._runs(n) for own in self._scored([drawn(k) for k in range(a, b)], a)]
 
     @cached_property
-    def _coarse(self) -> "tuple[CandidateChain, np.ndarray]":
+    def _coarse(self) -> tuple[CandidateChain, np.ndarray]:
         """The coarse model's chain and emissions."""
         coarse = self.model.coarse
         assert coarse is not None

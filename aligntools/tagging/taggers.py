@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class Tagger(Annotator, TagDistributions, ShownAsModel):
         The arrays; not part of the public interface.
     """
 
-    model: "TaggerModel"
+    model: TaggerModel
 
     def __repr__(self) -> str:
         return f"<Tagger of {len(self.tags)} tags, {self.n_states} states>"
@@ -71,7 +71,6 @@ class Tagger(Annotator, TagDistributions, ShownAsModel):
 
     @classmethod
     def _of_file(cls, path: PathLike, verify: bool) -> "Tagger":
-
         return cls(TaggerModel.load(path, verify))
 
     @property
@@ -297,10 +296,9 @@ def train_tagger(
     def report(*figures: float) -> None:
         tell(Step("em", figures=dict(zip(names, figures, strict=True))))
 
+    given_tags = tagged.words, tagged.offsets, tagged.tags or []
     with pool_of(run.threads) as pool:
-        model = train_supervised(
-            tagged.words, tagged.offsets, tagged.tags or [], pool, settings, report, lookup, observed
-        )
+        model = train_supervised(*given_tags, pool, settings, report, lookup, observed)
     tagger = Tagger(replace(model, settings=model.settings | learned))
     sizes = {"words": len(tagged.words), "tags": len(tagger.tags), "states": tagger.n_states, "models": tagger.n_models}
     tell(Step("trained", figures=sizes | known))
@@ -423,7 +421,7 @@ def model_view(model: TaggerModel, title: str, words: int, best: int) -> ModelVi
     _, candidate, state = model.candidates.states(chain.first)
     of_word, shares = model.candidates.rows()[candidate], chain.values * prior[state]
     shares /= np.maximum(np.bincount(of_word, shares, len(model.words)), 1e-300)[of_word]
-    found = _Emissions(of_word, groups[state], shares)
+    found = of_word, groups[state], shares
     table = {
         "caption": "Words that a tag emits most readily",
         "head": ["tag", "share, %", "words"],
@@ -444,17 +442,13 @@ def model_view(model: TaggerModel, title: str, words: int, best: int) -> ModelVi
     return ModelView(title, settings, tables=[table], words=lists, matrix=matrix, notes=notes)
 
 
-class _Emissions(NamedTuple):
-    """Of each emission value the word's row, the state's tag, and ``p(state | word)``."""
-
-    words: np.ndarray
-    tags: np.ndarray
-    shares: np.ndarray
+#: Of each emission value the word's row, the state's tag, and ``p(state | word)``.
+_Emissions: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def _word_shares(model: TaggerModel, emissions: _Emissions, count: int) -> list[list[Any]]:
     """Return the first words, each with its tags and their probabilities."""
-    end = int(np.searchsorted(emissions.words, count))
+    end = int(np.searchsorted(emissions[0], count))
     found: list[dict[str, float]] = [{} for _ in range(count)]
     for row, tag, p in zip(*(values[:end].tolist() for values in emissions), strict=True):
         name = model.tags[tag]
@@ -468,8 +462,8 @@ def _word_shares(model: TaggerModel, emissions: _Emissions, count: int) -> list[
 
 def _typical(model: TaggerModel, emissions: _Emissions, tag: int, best: int) -> list[str]:
     """Return the words whose emissions by a tag are the largest compared with those of other tags."""
-    own = np.flatnonzero(emissions.tags == tag)
-    words, inverse = np.unique(emissions.words[own], return_inverse=True)
-    p = np.bincount(inverse, emissions.shares[own], len(words))
+    of_word, _, shares = (values[emissions[1] == tag] for values in emissions)
+    words, inverse = np.unique(of_word, return_inverse=True)
+    p = np.bincount(inverse, shares, len(words))
     order = np.argsort(-p, kind="stable")[:best]
     return [model.words[k].decode("utf-8", "surrogateescape") for k in words[order[p[order] >= _TYPICAL]].tolist()]

@@ -284,11 +284,6 @@ class FormClasses:
     paths: np.ndarray = field(repr=False, default_factory=lambda: np.zeros((0, DEPTH + 1), np.int64))
     nodes: np.ndarray = field(repr=False, default_factory=lambda: np.zeros(0, np.int64))
 
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return len(self.parents)
-
     @classmethod
     def of(cls, words: Sequence[bytes], least: int = 3) -> "FormClasses":
         """Build the tree from different words; classes of fewer than ``least`` are left out."""

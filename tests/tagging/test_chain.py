@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
@@ -16,9 +16,7 @@ from aligntools.tagging.chain import (
     from_distributions,
     k_best,
     log_likelihood,
-    posterior_decode,
     posteriors,
-    viterbi,
 )
 from tests import naive_chain as naive
 
@@ -101,38 +99,25 @@ def test_counts_and_likelihoods_are_those_of_enumeration(problem, squared):
 @given(problems(), st.integers(1, 5))
 def test_best_sequences_are_those_of_enumeration(problem, n):
     chain, text = problem
-    states, scores = viterbi(chain, text, POOL)
     many, many_scores = k_best(chain, text, n, POOL)
     for i, words, first, ranges in sentences(text):
         if not words:
-            assert scores[i] == many_scores[i, 0] == 0
+            assert many_scores[i, 0] == 0
             assert (many_scores[i, 1:] == -np.inf).all()
             continue
         wanted = naive.ranked(*chain.parameters(), words, ranges)
         probability = {z: score for score, z in wanted}
         here = slice(first, first + len(words))
         if not wanted:
-            assert scores[i] == -np.inf
+            assert (many_scores[i] == -np.inf).all()
             assert (many[:, here] == -1).all()
             continue
-        assert scores[i] == pytest.approx(wanted[0][0])
-        assert probability[tuple(states[here])] == pytest.approx(scores[i])
         found = [tuple(row) for row in many[:, here].tolist() if row[0] >= 0]
         assert len(set(found)) == len(found) == min(n, len(wanted))
         assert many_scores[i, : len(found)] == pytest.approx([score for score, _ in wanted[:n]])
         assert [probability[z] for z in found] == pytest.approx(many_scores[i, : len(found)].tolist())
         assert (many_scores[i, len(found) :] == -np.inf).all()
         assert (many[len(found) :, here] == -1).all()
-
-
-@settings(max_examples=25)
-@given(problems())
-def test_posterior_decoding_takes_the_largest_posterior(problem):
-    chain, text = problem
-    gamma, states = posteriors(chain, text, POOL), posterior_decode(chain, text, POOL)
-    low = text.low if len(text.low) else np.zeros(len(states), np.int32)
-    for t, state in enumerate(states):
-        assert gamma[t, state - low[t]] == gamma[t].max()
 
 
 @pytest.mark.parametrize("k", [7, 8, 9, 50])
@@ -172,7 +157,7 @@ def test_long_sentences_neither_underflow_nor_overflow(ends, scale):
         assert np.allclose(other.loglik, plain.loglik + extra, rtol=1e-10)
         assert np.allclose(other.transitions, plain.transitions, rtol=1e-8)
         assert np.allclose(other.emissions, plain.emissions, rtol=1e-8)
-    assert (viterbi(chain, text, POOL)[0] == viterbi(scaled, text, POOL)[0]).all()
+    assert (k_best(chain, text, 1, POOL)[0] == k_best(scaled, text, 1, POOL)[0]).all()
 
 
 def test_a_path_that_is_almost_lost_is_found_again():
@@ -186,7 +171,7 @@ def test_a_path_that_is_almost_lost_is_found_again():
         assert counts.transitions == pytest.approx(np.array([[0, 0], [0, 2]]))
         assert counts.start.tolist() == counts.stop.tolist() == [0.0, pytest.approx(1)]
     assert log_likelihood(chain, text, POOL)[0] == pytest.approx(math.log(1e-200) * 4)
-    assert posterior_decode(chain, text, POOL).tolist() == [1, 1, 1]
+    assert posteriors(chain, text, POOL).argmax(1).tolist() == [1, 1, 1]
     ranged = ChainText([0, 0, 0], [0, 3], 1, [0, 1, 1], [2, 2, 2])
     assert expected_counts(chain, ranged, POOL).emissions.tolist() == [[0.0, pytest.approx(3)]]
 
@@ -203,16 +188,14 @@ def test_states_and_sentences_at_the_edges():
     assert np.isfinite(counts.loglik).tolist() == [False, True, True, False]
     assert counts.start.tolist() == [1.0, 0.0]
     assert counts.emissions.tolist() == [[2.0, 0.0], [0.0, 0.0]]
-    assert posterior_decode(chain, text, POOL).tolist() == [0] * 5
-    assert np.isfinite(viterbi(chain, text, POOL)[1]).tolist() == [False, True, True, False]
+    assert posteriors(chain, text, POOL).argmax(1).tolist() == [0] * 5
+    assert np.isfinite(k_best(chain, text, 1, POOL)[1][:, 0]).tolist() == [False, True, True, False]
     chain = Chain(np.full(3, 1 / 3), np.full((3, 3), 1 / 4), np.full(3, 1 / 4), np.full((2, 3), 0.5))
     text = ChainText([0, 1, 0, 1], [0, 4], 2)
-    assert viterbi(chain, text, POOL)[0].tolist() == [0, 0, 0, 0]
-    assert posterior_decode(chain, text, POOL).tolist() == [0, 0, 0, 0]
+    assert posteriors(chain, text, POOL).argmax(1).tolist() == [0, 0, 0, 0]
     assert k_best(chain, text, 2, POOL)[0].tolist() == [[0, 0, 0, 0], [1, 0, 0, 0]]
     ranged = ChainText([0, 1, 0, 1], [0, 4], 2, [1, 0, 1, 2], [3, 2, 2, 3])
-    assert viterbi(chain, ranged, POOL)[0].tolist() == [1, 0, 1, 2]
-    assert posterior_decode(chain, ranged, POOL).tolist() == [1, 0, 1, 2]
+    assert k_best(chain, ranged, 1, POOL)[0].tolist() == [[1, 0, 1, 2]]
 
 
 def test_the_number_of_threads_does_not_show():
@@ -227,7 +210,7 @@ def test_the_number_of_threads_does_not_show():
             results.append([
                 *[getattr(counts, n).tobytes() for n in ("start", "transitions", "stop", "emissions", "loglik")],
                 log_likelihood(chain, text, pool).tobytes(), posteriors(chain, text, pool).tobytes(),
-                posterior_decode(chain, text, pool).tobytes(), viterbi(chain, text, pool)[0].tobytes(),
+                k_best(chain, text, 2, pool)[0].tobytes(),
             ])  # fmt: skip
     assert results[0] == results[1] == results[2]
 
@@ -247,16 +230,13 @@ def test_rows_texts_and_what_does_not_fit():
         assert counts.loglik.tolist() == [0.0] * (len(offsets) - 1)
         assert not counts.emissions.any()
         assert posteriors(chain, text, POOL).shape == (0, 3)
-        assert viterbi(chain, text, POOL)[0].shape == (0,)
         assert k_best(chain, text, 2, POOL)[0].shape == (2, 0)
     with pytest.raises(ValueError, match="emits 4 words, the text has 5"):
-        viterbi(random_chain(1, 3, 4), ChainText([0], [0, 1], 5), POOL)
+        k_best(random_chain(1, 3, 4), ChainText([0], [0, 1], 5), 1, POOL)
     with pytest.raises(ValueError, match="state 3 of 3"):
         posteriors(random_chain(1, 3, 4), ChainText([0], [0, 1], 4, [0], [4]), POOL)
     with pytest.raises(ValueError, match="a chain of 2 states has transitions"):
         Chain(np.ones(2), np.ones((2, 3)), np.ones(2), np.ones((4, 2)))
-    with pytest.raises(ValueError, match="0 best"):
-        k_best(random_chain(1, 3, 4), ChainText([0], [0, 1], 4), 0, POOL)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
-from aligntools.tagging.chain import ChainText, as_distributions, expected_counts, viterbi
+from aligntools.tagging import induction
+from aligntools.tagging.chain import ChainText, as_distributions, expected_counts, k_best
 from aligntools.tagging.induction import NOISE, induce, normalized, random_chain
 from aligntools.tagging.settings import InductionSettings
 from tests import naive_chain as naive
@@ -24,7 +26,8 @@ SMOOTHED = {"seed": 5, "tolerance": 0, "transition_prior": 0.5, "emission_prior"
 
 
 def learn(tokens, offsets, n_words, n_states, pool=POOL, report=None, noise=NOISE, **more):
-    return induce(tokens, offsets, n_words, pool, InductionSettings(states=n_states, **more), report, noise)
+    with mock.patch.object(induction, "NOISE", noise):
+        return induce(tokens, offsets, n_words, pool, InductionSettings(states=n_states, **more).checked(), report)
 
 
 def pattern(n_sentences, seed=0):
@@ -129,7 +132,7 @@ def test_classes_that_follow_one_another_are_found(estimator):
         restarts=3,
         report=lambda *figures: seen.append(figures),
     )
-    states, _ = viterbi(found.model, ChainText(tokens, offsets, 12), POOL)
+    (states,), _ = k_best(found.model, ChainText(tokens, offsets, 12), 1, POOL)
     table = np.zeros((3, 3))
     np.add.at(table, (classes, states), 1)
     assert (table > 0).sum() == 3

@@ -25,7 +25,7 @@ def a_text(seed, lengths, n_words=4, n_tags=2):
 
 def split_once(text, seed=1, limit=2, noise=0.3):
     """Return counts with two substates a tag, and shares of 1 for each pair's tag."""
-    states = substates.split(substates.counted(text), text, limit, noise, np.random.default_rng(seed))
+    states = substates.split(substates.known_counts(text), text, limit, noise, np.random.default_rng(seed))
     return states, np.ones(len(text.pair_word)), FormClasses.of(text.words)
 
 
@@ -120,7 +120,7 @@ def test_without_smoothing_em_never_loses_likelihood(seed, lengths):
 @given(st.integers(0, 2**32), lengths_of, st.sampled_from([2, 4]))
 def test_splitting_keeps_all_counts_and_merging_everything_undoes_it(seed, lengths, limit):
     text = a_text(seed, lengths)
-    whole = substates.counted(text)
+    whole = substates.known_counts(text)
     once = substates.split(whole, text, 2, 0.1, np.random.default_rng(seed))
     halves = substates.split(once, text, limit, 0.1, np.random.default_rng(seed))
     assert np.diff(halves.first).max() <= limit
@@ -141,7 +141,7 @@ def test_merges_and_counts():
     assert substates.choose_merges(states, losses, np.array([True, False, True]), 0.5).tolist() == [0, 1, 2, 3, 4, 4]
     assert substates.choose_merges(states, losses, np.ones(3, bool), 0.0).tolist() == [0, 1, 2, 3, 4, 5]
     text = TaggedCorpus.of([b"a", b"b", b"a", b"a"], np.array([0, 0, 3, 4]), [b"Y", b"X", b"Y", b"X"])
-    states = substates.counted(text)
+    states = substates.known_counts(text)
     assert text.names == [b"X", b"Y"]
     assert states.start.tolist() == [1, 1]
     assert states.stop.tolist() == [1, 1]
@@ -184,5 +184,5 @@ def test_the_number_of_states_is_bounded_and_frequent_tags_come_first(monkeypatc
     text = TaggedCorpus.of(
         [b"w"] * 12, np.array([0, 12]), [b"A", b"B", b"B", b"B", b"B", b"C", b"C", b"D"] + [b"B"] * 4
     )
-    states = substates.split(substates.counted(text), text, 2, 0.1, np.random.default_rng(1))
+    states = substates.split(substates.known_counts(text), text, 2, 0.1, np.random.default_rng(1))
     assert np.diff(states.first).tolist() == [1, 2, 1, 1]

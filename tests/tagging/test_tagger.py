@@ -79,7 +79,7 @@ def test_tags_of_words(plain, tmp_path):
     assert names(plain, b"the bark . dogs bark .".split(), np.array([0, 3, 6])) == ["D", "N", "P", "N", "V", "P"]
     assert plain.knows([b"dog", b"Dog", b"cat"]).tolist() == [True, False, True]
     with pytest.raises(UsageProblem, match="no tagged words"):
-        train_supervised([], np.array([0]), [], Pool(1))
+        train_supervised([], np.array([0]), [], Pool(1), TaggerSettings())
     with pytest.raises(UsageProblem, match="decode is one of"):
         plain.tag([b"a"], np.array([0, 1]), Pool(1), "best")
     for wrong in ({"latent": 0}, {"members": 0}, {"merging": 1.0}):
@@ -244,13 +244,3 @@ def test_states_of_unknown_and_rare_words():
     chain = Chain(np.full(2, 0.5), np.full((2, 2), 0.4), np.full(2, 0.2), counts / counts.sum(0))
     tagger = from_chain(chain, words, counts)
     assert names(tagger, [b"zooming", b"loudly"], np.array([0, 1, 2])) == ["0", "1"]
-    chain, words, counts = induced()
-    counts[0] *= 100
-    prior = counts.sum(0) / counts.sum()
-
-    def shares(smoothing):
-        values = from_chain(chain, words, counts, smoothing).members[0].chain.values.reshape(4, 3)
-        return values * prior / (values * prior).sum(1, keepdims=True)
-
-    moved = np.abs(shares(0) - shares(5)).sum(1)
-    assert moved[0] < moved[1:].min()

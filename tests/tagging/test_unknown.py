@@ -161,4 +161,4 @@ def test_classes_are_nested(words, other):
             node = tree.paths[n, depth]
             assert tree.parents[node] == tree.paths[n, depth - 1]
             assert tree.levels[depth][0] <= node < tree.levels[depth][1]
-    assert 0 <= tree.find([other])[0] < tree.n_nodes
+    assert 0 <= tree.find([other])[0] < len(tree.parents)

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.formats.annotation.tag_sets import likely, read_dictionary, sets_of
 from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.formats.inputs.annotation import PathLike, encoded
@@ -23,6 +24,7 @@ from aligntools.tagging.decoding import TagCandidates
 from aligntools.tagging.settings import TaggerSettings
 from aligntools.tagging.supervised import substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus
+from aligntools.tagging.supervised.substates import Substates
 from aligntools.tagging.unknown_words import FormClasses, UnknownWords
 
 #: Iterations of EM with one state a tag. More raise the likelihood, and tags that projection seldom reaches take over
@@ -43,12 +45,7 @@ class Observation:
     names: list[bytes]
     cells: np.ndarray
     tags: np.ndarray
-    dropped: int = 0
-
-    @property
-    def widths(self) -> np.ndarray:
-        """Number of tags of each token."""
-        return np.diff(self.cells)
+    dropped: int
 
 
 def observe(
@@ -84,24 +81,8 @@ def observe(
     return Observation(names, cells.astype(np.int64), table.groups[kept], int(against[kinds].sum()))
 
 
-@dataclass
-class Completed:
-    """A text with counts that a chain of one state a tag expects.
-
-    letters (float64 [pairs]): ``p(tag | form)``.
-    strength: Observations that this counts.
-    """
-
-    text: TaggedCorpus
-    states: substates.Substates
-    unknown: UnknownWords
-    letters: np.ndarray
-    strength: float
-
-    def renewed(self, states: substates.Substates) -> tuple[TaggedCorpus, np.ndarray]:
-        """Return the text with the counts that some substates expect, and ``p(tag | word)`` of its pairs."""
-        text = replace(self.text, pair_count=np.add.reduceat(states.emissions, states.at[:-1]))
-        return text, tag_shares(text, self.letters, self.strength)
+#: Returns the text with the counts that some substates expect, and ``p(tag | word)`` of its pairs.
+Renewing: TypeAlias = Callable[[Substates], tuple[TaggedCorpus, np.ndarray]]
 
 
 def tag_shares(text: TaggedCorpus, letters: np.ndarray, strength: float) -> np.ndarray:
@@ -111,43 +92,21 @@ def tag_shares(text: TaggedCorpus, letters: np.ndarray, strength: float) -> np.n
     return found
 
 
-def known_counts(text: TaggedCorpus) -> substates.Substates:
-    """Return what is known before anything is expected: Substates of one state a tag.
-
-    Words count with tokens that may not have every tag, by equal shares; transitions, starts and stops where all tags
-    that they depend on are known.
-    """
-    n, several = text.n_tags, np.diff(text.cells)
-    single = several == 1
-    tags = np.where(single, text.tags[text.cells[:-1]], 0)
-    full = np.flatnonzero(np.diff(text.offsets) > 0)
-    begins, ends = text.offsets[full], text.offsets[full + 1] - 1
-    inner = np.ones(len(tags), bool)
-    inner[begins] = False
-    later = np.flatnonzero(inner & single)
-    later = later[single[later - 1]]
-    moves = np.bincount(tags[later - 1].astype(np.int64) * n + tags[later], minlength=n * n)
-    start, stop = (np.bincount(tags[at[single[at]]], minlength=n).astype(np.float64) for at in (begins, ends))
-    weights = np.where(single | (several < n), 1.0 / several, 0.0)
-    counts = np.bincount(text.pairs, np.repeat(weights, several), len(text.pair_word))
-    first, at = np.arange(n + 1, dtype=np.int64), np.arange(len(counts) + 1, dtype=np.int64)
-    return substates.Substates(first, start, moves.reshape(n, n).astype(np.float64), stop, at, counts)
-
-
 def complete(
     text: TaggedCorpus,
-    looks: "FormClasses",
-    pool: "Pool",
-    settings: "TaggerSettings",
-    report: Callable[..., Any] | None = None,
-    classes: Any = None,
-) -> Completed:
+    looks: FormClasses,
+    pool: Pool,
+    settings: TaggerSettings,
+    report: Callable[..., Any],
+    classes: WordLookup | None,
+) -> tuple[TaggedCorpus, Substates, UnknownWords, Renewing]:
     """Learn a chain of one state a tag from a text whose tokens may have several tags, by EM.
 
+    Returns text, states: With the counts that the chain expects.
     report: Called with (0, iteration, states, log-likelihood).
     classes: Word classes as features of unknown and rare words.
     """
-    states, smoothing = known_counts(text), settings.smoothing
+    states, smoothing = substates.known_counts(text), settings.smoothing
     seen = replace(text, pair_count=states.emissions)
     unknown = UnknownWords.learn(text.words, seen.word_counts(), rare=settings.rare, classes=classes)
     letters = _of_pairs(unknown, text)
@@ -155,9 +114,13 @@ def complete(
         parameters = substates.estimate(states, seen, tag_shares(seen, letters, smoothing.words), looks, smoothing)
         states, loglik, _ = substates.expect(parameters, states, text, pool)
         seen = replace(text, pair_count=states.emissions)
-        if report is not None:
-            report(0, i, len(states.start), loglik)
-    return Completed(seen, states, unknown, letters, smoothing.words)
+        report(0, i, len(states.start), loglik)
+
+    def renewed(states: Substates) -> tuple[TaggedCorpus, np.ndarray]:
+        text = replace(seen, pair_count=np.add.reduceat(states.emissions, states.at[:-1]))
+        return text, tag_shares(text, letters, smoothing.words)
+
+    return seen, states, unknown, renewed
 
 
 def _of_pairs(unknown: UnknownWords, text: TaggedCorpus) -> np.ndarray:
@@ -197,7 +160,7 @@ def types_of(
 
 def observe_text(
     text: object, tokens: Tokens, dictionary: Dictionary | None, min_share: float
-) -> "tuple[Observation, dict[str, int]]":
+) -> tuple[Observation, dict[str, int]]:
     """Return which tags the words of a text may have, and how many may have one, several and any.
 
     Raises DataError when a set of tags is not clear, the dictionary cannot be read, or nothing is known of any word.
@@ -206,7 +169,7 @@ def observe_text(
     labels = tokens.tags or []
     sets = sets_of(tokens, name_of(text), {tag for tags in types.values() for tag in tags})
     observed = observe(tokens.words, labels, sets, types)
-    widths = observed.widths
+    widths = np.diff(observed.cells)
     if not observed.names:
         raise DataError(name_of(text), None, "no word has a tag (_ stands for none); tags or a dictionary are needed")
     free = sum(not sets[label] and word not in types for word, label in zip(tokens.words, labels, strict=True))

@@ -41,7 +41,7 @@ class Substates:
         """Tag of each state."""
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
-    def state_of(self, text: "TaggedCorpus") -> np.ndarray:
+    def state_of(self, text: TaggedCorpus) -> np.ndarray:
         """Return the state of each element of ``emissions``."""
         widths = np.diff(self.at)
         found: np.ndarray = np.arange(self.at[-1]) - np.repeat(self.at[:-1] - self.first[text.pair_tag], widths)
@@ -59,36 +59,38 @@ class SubstateChain:
     prior: np.ndarray
 
 
-def counted(text: "TaggedCorpus") -> "Substates":
-    """Return the counts of a tagged text: one state a tag."""
-    n = text.n_tags
-    offsets, tags = text.offsets, text.tags
-    full = np.flatnonzero(np.diff(offsets) > 0)
+def known_counts(text: TaggedCorpus) -> Substates:
+    """Return the counts of a tagged text, one state a tag: of what is known before anything is expected.
+
+    Words count with tokens that may not have every tag, by equal shares; transitions, starts and stops where all tags
+    that they depend on are known.
+    """
+    n, several = text.n_tags, np.diff(text.cells)
+    single = several == 1
+    tags = np.where(single, text.tags[text.cells[:-1]], 0)
+    full = np.flatnonzero(np.diff(text.offsets) > 0)
+    begins, ends = text.offsets[full], text.offsets[full + 1] - 1
     inner = np.ones(len(tags), bool)
-    inner[offsets[full]] = False
-    later = np.flatnonzero(inner)
+    inner[begins] = False
+    later = np.flatnonzero(inner & single)
+    later = later[single[later - 1]]
     moves = np.bincount(tags[later - 1].astype(np.int64) * n + tags[later], minlength=n * n)
-    return Substates(
-        np.arange(n + 1, dtype=np.int64),
-        np.bincount(tags[offsets[full]], minlength=n).astype(np.float64),
-        moves.reshape(n, n).astype(np.float64),
-        np.bincount(tags[offsets[full + 1] - 1], minlength=n).astype(np.float64),
-        np.arange(len(text.pair_word) + 1, dtype=np.int64),
-        text.pair_count.copy(),
-    )
+    start, stop = (np.bincount(tags[at[single[at]]], minlength=n).astype(np.float64) for at in (begins, ends))
+    weights = np.where(single | (several < n), 1.0 / several, 0.0)
+    counts = np.bincount(text.pairs, np.repeat(weights, several), len(text.pair_word))
+    first, at = np.arange(n + 1, dtype=np.int64), np.arange(len(counts) + 1, dtype=np.int64)
+    return Substates(first, start, moves.reshape(n, n).astype(np.float64), stop, at, counts)
 
 
-def class_shares(
-    states: "Substates", text: "TaggedCorpus", classes: "FormClasses", smoothing: "TagSmoothing"
-) -> np.ndarray:
+def class_shares(states: Substates, text: TaggedCorpus, classes: FormClasses, smoothing: TagSmoothing) -> np.ndarray:
     """Return ``p(substate | tag, class of the word)``, float64 [nodes, states]."""
     n_states, tag_of, first = len(states.start), states.tag_of, states.first
     if n_states == len(first) - 1:
-        return np.ones((classes.n_nodes, n_states))
+        return np.ones((len(classes.parents), n_states))
     state = states.state_of(text)
     widths = np.diff(states.at)
     weight = np.repeat(1.0 / np.maximum(text.pair_count / 5.0, 1.0), widths) * states.emissions
-    shares = np.empty((classes.n_nodes, n_states))
+    shares = np.empty((len(classes.parents), n_states))
     for depth, (begin, end) in enumerate(classes.levels):
         node = np.repeat(classes.paths[text.pair_word, depth] - begin, widths)
         seen = node >= 0
@@ -101,7 +103,7 @@ def class_shares(
 
 
 def estimate(
-    states: "Substates", text: "TaggedCorpus", tag_shares: np.ndarray, classes: "FormClasses", smoothing: "TagSmoothing"
+    states: Substates, text: TaggedCorpus, tag_shares: np.ndarray, classes: FormClasses, smoothing: TagSmoothing
 ) -> SubstateChain:
     """Turn expected counts into a chain.
 
@@ -136,8 +138,8 @@ def estimate(
 
 
 def expect(
-    parameters: "SubstateChain", states: "Substates", text: "TaggedCorpus", pool: "Pool", merging: bool = False
-) -> "tuple[Substates, float, np.ndarray]":
+    parameters: SubstateChain, states: Substates, text: TaggedCorpus, pool: Pool, merging: bool = False
+) -> tuple[Substates, float, np.ndarray]:
     """Return the expected counts of a text under a model, its log-likelihood and, for ``merging``, losses of merges.
 
     Returns losses (float64 [states]): Of merging states 2i and 2i + 1 of a tag, at the first of them; zeros unless
@@ -172,7 +174,7 @@ def expect(
     return expected, float(loglik.sum()), losses
 
 
-def _regroup(states: "Substates", text: "TaggedCorpus", parts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _regroup(states: Substates, text: TaggedCorpus, parts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rebuild counts with other substates: ``parts`` [new states] is the old state of each, in order of tags."""
     tag = states.tag_of[parts]
     first = np.searchsorted(tag, np.arange(len(states.first))).astype(np.int64)
@@ -180,9 +182,7 @@ def _regroup(states: "Substates", text: "TaggedCorpus", parts: np.ndarray) -> tu
     return first, at
 
 
-def split(
-    states: "Substates", text: "TaggedCorpus", limit: int, noise: float, random: np.random.Generator
-) -> "Substates":
+def split(states: Substates, text: TaggedCorpus, limit: int, noise: float, random: np.random.Generator) -> Substates:
     """Split the states in two whose tag then has at most ``limit``; the halves differ by ``noise`` at random.
 
     Where there would be more than STATES, the more frequent tags come first.
@@ -218,7 +218,7 @@ def split(
     return new
 
 
-def merge(states: "Substates", text: "TaggedCorpus", together: np.ndarray) -> "Substates":
+def merge(states: Substates, text: TaggedCorpus, together: np.ndarray) -> Substates:
     """Merge states: those with equal numbers in ``together`` [states], which rise by 0 or 1, become one."""
     n = int(together[-1]) + 1
     parts = np.searchsorted(together, np.arange(n))
@@ -234,7 +234,7 @@ def merge(states: "Substates", text: "TaggedCorpus", together: np.ndarray) -> "S
     return new
 
 
-def choose_merges(states: "Substates", losses: np.ndarray, split_tags: np.ndarray, share: float) -> np.ndarray:
+def choose_merges(states: Substates, losses: np.ndarray, split_tags: np.ndarray, share: float) -> np.ndarray:
     """Return what `merge` takes: the ``share`` of sibling pairs that lose least are put together."""
     pairs = [
         s for g in np.flatnonzero(split_tags) for s in range(int(states.first[g]), int(states.first[g + 1]) - 1, 2)
@@ -248,17 +248,17 @@ def choose_merges(states: "Substates", losses: np.ndarray, split_tags: np.ndarra
 
 
 def train(
-    text: "TaggedCorpus",
+    text: TaggedCorpus,
     tag_shares: np.ndarray,
-    classes: "FormClasses",
-    settings: "TaggerSettings",
-    pool: "Pool",
+    classes: FormClasses,
+    settings: TaggerSettings,
+    pool: Pool,
     random: np.random.Generator,
     *,
     report: Callable[..., Any] | None = None,
-    start: "Substates | None" = None,
+    start: Substates | None = None,
     renewed: Callable[..., Any] | None = None,
-) -> "Substates":
+) -> Substates:
     """Train a model with substates of the tags by splitting and merging.
 
     tag_shares (float64 [pairs]).
@@ -269,19 +269,18 @@ def train(
     renewed: Returns the text and ``tag_shares`` as some counts would have them, where the text's own are expectations.
     """
     report = report or (lambda *_: None)
-    states = counted(text) if start is None else start
+    states = known_counts(text) if start is None else start
     if not len(text.tokens):
         return states
     size, turn = 1, 0
 
-    def parameters_of(states: "Substates") -> "SubstateChain":
+    def parameters_of(states: Substates) -> SubstateChain:
         now, shares = renewed(states) if renewed else (text, tag_shares)
         return estimate(states, now, shares, classes, settings.smoothing)
 
-    def improve(states: "Substates", times: int) -> "Substates":
+    def improve(states: Substates, times: int) -> Substates:
         for i in range(times):
-            parameters = parameters_of(states)
-            states, loglik, _ = expect(parameters, states, text, pool)
+            states, loglik, _ = expect(parameters_of(states), states, text, pool)
             report(turn, i, len(states.start), loglik)
         return states
 
@@ -292,8 +291,7 @@ def train(
         split_tags = np.diff(states.first) > before
         states = improve(states, settings.iterations)
         if settings.merging > 0:
-            parameters = parameters_of(states)
-            states, _, losses = expect(parameters, states, text, pool, merging=True)
+            states, _, losses = expect(parameters_of(states), states, text, pool, merging=True)
             states = merge(states, text, choose_merges(states, losses, split_tags, settings.merging))
             states = improve(states, settings.iterations // 3)
     return states

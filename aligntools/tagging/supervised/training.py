@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,11 +13,9 @@ from aligntools.tagging.settings import TaggerSettings, TagSmoothing
 from aligntools.tagging.supervised import substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus
 from aligntools.tagging.supervised.partial import Observation, complete
+from aligntools.tagging.supervised.substates import Substates
 from aligntools.tagging.tagger import THRESHOLD, TaggerMember, TaggerModel, emissions, rounded
 from aligntools.tagging.unknown_words import FormClasses, UnknownWords
-
-if TYPE_CHECKING:
-    from aligntools.tagging.supervised.substates import Substates
 
 #: Words whose tags are worked out at a time.
 BATCH = 5000
@@ -29,7 +26,7 @@ def train_supervised(
     offsets: np.ndarray,
     tags: Sequence[bytes],
     pool: Pool,
-    settings: TaggerSettings | None = None,
+    settings: TaggerSettings,
     report: Callable[[int, int, int, int, float], None] | None = None,
     classes: WordLookup | None = None,
     observed: Observation | None = None,
@@ -41,7 +38,6 @@ def train_supervised(
     classes: Word classes as features of unknown and rare words; kept in the model.
     observed: Which tags the tokens may have, in the place of ``tags``.
     """
-    settings = (settings or TaggerSettings()).checked()
     if not words:
         raise UsageProblem("there are no tagged words to train on")
     report = report or (lambda *_: None)
@@ -51,25 +47,27 @@ def train_supervised(
         text = TaggedCorpus.numbered(words, offsets, observed.names, observed.cells, observed.tags)
     looks = FormClasses.of(text.words)
     smoothing = settings.smoothing
-    expected = None
+    renewed = None
     if len(text.pairs) > len(text.tokens):
-        expected = complete(text, looks, pool, settings, partial(report, 0), classes)
-        text, states, unknown = expected.text, expected.states, expected.unknown
+        text, states, unknown, renewed = complete(text, looks, pool, settings, partial(report, 0), classes)
         counts = text.word_counts()
     else:
-        states, counts = substates.counted(text), text.word_counts()
+        states, counts = substates.known_counts(text), text.word_counts()
         unknown = UnknownWords.learn(text.words, counts, rare=settings.rare, classes=classes)
-    if settings.relative_frequencies:
-        candidates, shares, pair_shares = _counted_candidates(text)
+    if settings.relative_frequencies:  # of the pairs that were seen alone: counts over counts
+        ptr = np.searchsorted(text.pair_word, np.arange(len(text.words) + 1)).astype(np.int64)
+        candidates = TagCandidates(ptr, text.pair_tag)
+        shares = text.pair_count / np.bincount(text.pair_word, text.pair_count, len(text.words))[text.pair_word]
+        pair_shares = shares
     else:
         candidates, shares, pair_shares = _candidates(text, counts, unknown, smoothing.words)
     del counts
 
-    def member(states: "Substates") -> TaggerMember:
+    def member(states: Substates) -> TaggerMember:
         if settings.relative_frequencies:
             return _relative_member(states, text, pair_shares, len(looks.parents))
-        own = expected.renewed(states) if expected else (text, pair_shares)
-        return _member(states, *own, shares, looks, candidates, smoothing)
+        now, now_shares = renewed(states) if renewed else (text, pair_shares)
+        return _member(states, now, now_shares, shares, looks, candidates, smoothing)
 
     plain, start = member(states), states
     members = []
@@ -83,7 +81,7 @@ def train_supervised(
             np.random.default_rng([settings.seed, n]),
             report=lambda *figures, n=n: report(n, *figures),
             start=start,
-            renewed=expected.renewed if expected else None,
+            renewed=renewed,
         )
         members.append(member(states))
     names = [name.decode("utf-8", "surrogateescape") for name in text.names]
@@ -119,15 +117,7 @@ def _candidates(
     return candidates, np.concatenate(likely), pair_shares
 
 
-def _counted_candidates(text: TaggedCorpus) -> tuple[TagCandidates, np.ndarray, np.ndarray]:
-    """Return what `_candidates` does, of the pairs that were seen alone: counts over counts."""
-    ptr = np.searchsorted(text.pair_word, np.arange(len(text.words) + 1)).astype(np.int64)
-    totals = np.bincount(text.pair_word, text.pair_count, len(text.words))
-    shares = text.pair_count / totals[text.pair_word]
-    return TagCandidates(ptr, text.pair_tag), shares, shares
-
-
-def _relative_member(states: "Substates", text: TaggedCorpus, pair_shares: np.ndarray, n_nodes: int) -> TaggerMember:
+def _relative_member(states: Substates, text: TaggedCorpus, pair_shares: np.ndarray, n_nodes: int) -> TaggerMember:
     """Turn counts into relative frequencies, nothing smoothed: maximum likelihood."""
     totals = np.bincount(text.pair_tag, text.pair_count, text.n_tags)
     prior, onward = totals / totals.sum(), states.transitions.sum(1) + states.stop
@@ -138,13 +128,13 @@ def _relative_member(states: "Substates", text: TaggedCorpus, pair_shares: np.nd
 
 
 def _member(
-    states: "Substates",
+    states: Substates,
     text: TaggedCorpus,
     pair_shares: np.ndarray,
     shares: np.ndarray,
     classes: FormClasses,
     candidates: TagCandidates,
-    smoothing: "TagSmoothing",
+    smoothing: TagSmoothing,
 ) -> TaggerMember:
     """Turn counts into one model of a tagger."""
     found = substates.estimate(states, text, pair_shares, classes, smoothing)
