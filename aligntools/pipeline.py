@@ -1,7 +1,4 @@
-"""Texts in files through a model: their parts go in, and what is made of each is written and counted, in order.
-
-A part is worked on here, by workers, or as one sentence that is answered before the next is read.
-"""
+"""Texts in files through a model: their parts go in, and what is made of each is written and counted, in order."""
 
 import functools
 import re
@@ -51,11 +48,9 @@ class Answerable(Protocol):
 
 
 class Part(NamedTuple):
-    """Sentences that are worked on together, also in another process.
+    """Sentences that are worked on together, also in another process; ``request`` where one is answered at once.
 
-    first: Number of the first sentence in its text.
-    number: Its number in all texts; what is drawn depends on it.
-    request: Where one sentence is answered before the next is read.
+    first, number: Of the first sentence, in its text and in all texts; what is drawn depends on the latter.
     """
 
     path: str
@@ -75,13 +70,9 @@ def _shown(path: str) -> str:
 
 @dataclass(frozen=True)
 class Worked:
-    """What is made of a part.
+    """What is made of a part, ``written`` for each output by name.
 
-    written: For each output by name.
-    counts: What is summed over the parts.
-    places: Where what is counted occurs first in the part.
-    names: Of what is counted, in order; the first few are kept.
-    kinds: What else is counted; all of it is kept.
+    counts, kinds: What is summed over the parts; places, names: where it occurs first, and the first few names.
     """
 
     written: Mapping[str, bytes]
@@ -133,10 +124,9 @@ class Tally:
 
 
 class Sinks:
-    """Outputs by name, opened, written and closed together: files that appear whole or not at all.
+    """Outputs by name (None: not wanted), opened, written and closed together: files that appear whole or not at all.
 
     exact: Which are copies, written without a byte order mark of our own.
-    paths: None is an output that is not wanted.
     """
 
     def __init__(self, exact: Collection[str] = (), **paths: str | None) -> None:
@@ -177,9 +167,8 @@ def map_parts(
 ) -> Generator[T, None, None]:
     """Yield what is made of each part, in order; a request has its answer before the next is read.
 
-    work: Makes something of a model, a part and a pool: a function of a module, or a `functools.partial` of one. Where
-        it yields several things, workers and answers have a list of them.
-    The caller keeps no other reference to a model that is large: workers have it then.
+    work: A function of a module, or a partial of one; of what it yields, workers and answers have a list. The caller
+        keeps no other reference to a large model: workers have it then.
     """
     with mapping_if_asked(run, pool) as blocks:
         if blocks is None:
@@ -221,10 +210,7 @@ def _answer(work: Callable[[Any, Part, Pool], T], model: Any, part: Part, pool: 
 def write_parts(
     done: Generator[Worked, None, None], sinks: Sinks, tally: Tally, watch: LineWatch, reached: str = ""
 ) -> None:
-    """Write and count what is made of each part.
-
-    reached: What is told meanwhile, with the name of a count in braces.
-    """
+    """Write and count what is made of each part; ``reached`` is told meanwhile, with a count's name in braces."""
     with closing(done):
         for found in done:
             sinks.write(found.written)
@@ -250,12 +236,7 @@ _COMMENT = re.compile(rb"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b")
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """A sentence to be answered.
-
-    text: One sentence; of CoNLL the lines that go with it too. Without words where there is a problem.
-    line: 1-based number of its first line.
-    problem: ``over_long`` or ``malformed``; empty if there is none.
-    """
+    """A sentence to be answered, its first line's number and its ``problem``: ``over_long``, ``malformed`` or none."""
 
     text: Tokens | Conll
     line: int
@@ -271,12 +252,9 @@ class Request:
 def stream_requests(
     path: object, format: str = "auto", separator: bytes | None = b"_", tags: bool = False
 ) -> Iterator[Request]:
-    """Read text to be tagged or translated, or with ``tags`` text to be parsed, each sentence before the next.
+    """Read text to be tagged or translated, or with ``tags`` ``word_TAG`` to be parsed, each sentence before the next.
 
-    format: ``conll``, ``text`` (``tagged`` with ``tags``), or ``auto``: CoNLL if the first line is of CoNLL.
     separator: Between word and tag; None: the one that the first line with words has.
-    tags: Lines are ``word_TAG word_TAG``.
-    Raises DataError when the file cannot be read.
     """
     with files.reading(path) as file:
         lines = bounded_lines(file)

@@ -150,11 +150,7 @@ limits = options.group(
 
 
 def whole_text(*more: Any, without: Collection[str] = ()) -> Callable[[FC], FC]:
-    """Return how a text is read that one model aligns, and how the work is done: what `text_work` takes.
-
-    *more: Of the model that is trained.
-    without: Options of `Reading` that the command does not have.
-    """
+    """Return how a text is read that one model aligns, and how the work is done; ``more``: of the model."""
     return options.group(
         "Text and resources",
         options.group(

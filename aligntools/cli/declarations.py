@@ -89,11 +89,9 @@ def _metavar(one: Declared, choices: Choices) -> str | None:
 def group(
     kind: type[Settings], *names: str, without: Iterable[str] = (), title: str = "", **rules: Any
 ) -> Callable[[FC], FC]:
-    """Return one decorator for fields of settings, under their titles in the help.
+    """Return one decorator for fields of settings, all that have a title by default, under their titles in the help.
 
-    *names: Fields; without any, all that have a title.
-    title: In the place of the fields' own.
-    rules: What all of them need and exclude; see `option_groups.group`.
+    title: In the place of the fields' own; rules: what all of them need and exclude.
     """
     known = declared(kind)
     chosen = [name for name in names or known if (names or known[name].option.group) and name not in without]
@@ -113,10 +111,7 @@ def given() -> set[str]:
 
 
 def refuse(names: Iterable[str], what: str, options: Mapping[str, Any] | None = None) -> None:
-    """Refuse options that the command line itself gave: they do not go with this.
-
-    options: Their values, for flags to be named as they were given: ``--no-labels``.
-    """
+    """Refuse options that the command line gave; with their values, flags are named as given: ``--no-labels``."""
     for name in sorted(given() & set(names)):
         value = str(options[name]) if options and isinstance(options[name], bool) else None
         raise UsageProblem(f"{as_flag(name, value)} does not go with {what}")
@@ -125,8 +120,7 @@ def refuse(names: Iterable[str], what: str, options: Mapping[str, Any] | None = 
 def settings(kind: type[S], options: Mapping[str, Any], **instead: Any) -> S:
     """Return checked settings made of a command's options.
 
-    Fields that the command has no option for keep their defaults, and so do those whose option is None by default here
-    and not in the declaration.
+    Fields without an option here, or with one that is None only here by default, keep their defaults.
     """
     known = declared(kind)
     own = {name: value for name, value in options.items() if name in known}
@@ -134,10 +128,7 @@ def settings(kind: type[S], options: Mapping[str, Any], **instead: Any) -> S:
 
 
 def call(function: Callable[..., K], o: Mapping[str, Any], **more: Any) -> K:
-    """Call a function with a command's options: each by its name, classes of settings made of them.
-
-    more: Arguments that are none of the options, or other than these.
-    """
+    """Call a function with a command's options, each by its name, and classes of settings made of them."""
     wanted = signature(function).parameters
     found = {name: o[name] for name in wanted if name in o}
     kinds = {name: one.annotation for name, one in wanted.items() if isinstance(one.annotation, type)}

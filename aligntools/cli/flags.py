@@ -98,10 +98,7 @@ def flag(name: str) -> str:
 
 
 def as_flag(name: str, value: str | None = None) -> str:
-    """Return a field with its value as the command line has it: ``--symmetrize joint``, ``--no-labels``.
-
-    Of a function, whose name ends in parentheses, it is the command that does the same.
-    """
+    """Return a field with its value as the command line has it: ``--no-labels``; of ``f()`` the command."""
     if name.endswith("()"):
         return f"`aligntools {COMMANDS[name]}`" if name in COMMANDS else name
     if name in EXPERT:

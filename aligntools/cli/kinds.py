@@ -32,10 +32,7 @@ class Word(click.types.StringParamType):
 
 
 class Place(Word):
-    """A str that names a file or a folder, which the shell completes.
-
-    endings: What is appended to the name, for each file.
-    """
+    """A file or a folder, which the shell completes; ``endings`` make several files of one name."""
 
     what = "name"
 
@@ -85,11 +82,7 @@ class Field(click.Option):
 
 
 class Former(click.Option):
-    """An option that became part of another one; what that one needs and excludes holds for it, too.
-
-    of: The other one's name.
-    now: How it is written today.
-    """
+    """An option that became part of another (``of``), whose rules hold for it; ``now`` is how it is written."""
 
     def __init__(self, *args: Any, of: str, now: str, **more: Any) -> None:
         super().__init__(*args, **{**more, "hidden": True})
@@ -209,10 +202,7 @@ def tell_leftovers(outputs: Iterable[Named]) -> None:
 
 @contextmanager
 def placed(inputs: Iterable[Named], outputs: Iterable[Named], quiet: bool = False) -> Iterator[None]:
-    """Run a command's block between these files.
-
-    Raises UsageProblem at the beginning, as `check` does.
-    """
+    """Run a command's block between these files, once `check` has passed them."""
     inputs, outputs = list(inputs), list(outputs)
     check(inputs, outputs)
     if not quiet:

@@ -57,14 +57,7 @@ def group(
     excludes: tuple[str, ...] = (),
     said: str = "",
 ) -> Callable[[FC], FC]:
-    """Return one decorator for several options, which come in this order under this title in the help.
-
-    All of them need, and exclude, what is said here.
-
-    >>> @click.command(cls=Command)
-    ... @group("Common options", click.option("--fast", is_flag=True, help="Do less."))
-    ... def command(fast): ...
-    """
+    """Return one decorator for options under a title in the help, in this order; all have these rules."""
 
     def decorate(function: FC) -> FC:
         decorated: Any = function

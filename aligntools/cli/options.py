@@ -1,9 +1,4 @@
-"""Options that several commands share: the same flag, the same meaning, the same help everywhere.
-
-Each bundle is a decorator that puts its values among the command's keyword arguments, under the names that
-its docstring gives. `Command` is the class of every command: it groups options in its help under titles, takes
-``--debug`` after the command's name too, and goes on taking the old spellings of options that were renamed.
-"""
+"""Options that several commands share: the same flag, the same meaning, the same help everywhere."""
 
 import copy
 import functools
@@ -55,13 +50,10 @@ WHOLE = "aligntools.whole_help"
 class Command(click.Command):
     """A command whose help groups its options, with ``--debug`` and old spellings taken quietly or with a notice.
 
-    renamed: Old spellings and what they are called now: ``{"--k-best": "--n-best"}``. An old spelling works as the new
-        one does; a line on standard error says what it is called now.
+    renamed: Old spellings, and what they are called now.
     once: Whether standard input can be one of its files alone.
     types: What ``--model`` may be besides a file's name, as it was once: then it is ``--model-type``.
-    basic : str
-        The options that ``--help`` shows, by the names of their values, with spaces between; ``--help-all`` shows
-        the others too. Empty: all.
+    basic: The values whose options ``--help`` shows, with spaces between; empty: all.
     """
 
     def __init__(
@@ -198,10 +190,7 @@ class Command(click.Command):
         return found.opts[:1] if value == "true" else found.secondary_opts[:1]
 
     def shown(self, ctx: click.Context, whole: bool = True) -> dict[str, list[tuple[str, str]]]:
-        """Return the options by the titles of their groups, in the order in which these were declared.
-
-        Each with its names and its help; ``whole`` is as ``--help-all`` shows them, else as ``--help`` does.
-        """
+        """Return names and help of the options by their titles: all, as ``--help-all`` does, or those of ``--help``."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)

@@ -86,10 +86,7 @@ from aligntools.words.vocabulary import Vocabulary
 
 
 def aligning(folder: Path, pool: Pool) -> None:
-    """Compile what ``align``, ``symmetrize`` and ``lexicon`` use.
-
-    Inputs are long enough to pass the sizes below which uncompiled code serves.
-    """
+    """Compile what aligning uses, on enough text to pass the sizes below which uncompiled code serves."""
     lines = 4000
     text = folder / "text"
     text.write_text(
@@ -134,10 +131,7 @@ def aligning(folder: Path, pool: Pool) -> None:
 
 
 def _contrastive(bitext: corpus.Bitext, settings: ResolvedSettings, members: list[LexicalModel], pool: Pool) -> None:
-    """Compile what learning weights, with gold and without, aligning by them, and teaching the network use.
-
-    ``settings`` and ``members`` are those of a base model of the text, which must be small.
-    """
+    """Compile what learning weights, aligning by them and teaching use, by a base model of a small text."""
     source, target = bitext.source_vocabulary, bitext.target_vocabulary
     assert isinstance(source, Vocabulary)
     assert isinstance(target, Vocabulary)

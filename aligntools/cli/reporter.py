@@ -83,12 +83,9 @@ def reporting(o: Mapping[str, Any]) -> "Iterator[Reporter]":
 
 
 class Reporter:
-    """Standard error: a bar on a terminal, one line a step when verbose, a summary at the end, nothing when quiet.
+    """Standard error: a bar on a terminal, else a line twice a minute, one line a step when verbose, and a summary.
 
-    Where standard error is no terminal, there is a line of progress twice a minute.
-
-    log: Gets one JSON line for each step.
-    lines: Whether there are lines of progress in place of a bar.
+    log: Gets one JSON line for each step; lines: whether there are lines of progress in place of a bar.
     """
 
     def __init__(self, quiet: bool, verbose: bool, log: "Output | None" = None, lines: bool = True) -> None:

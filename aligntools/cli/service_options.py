@@ -29,10 +29,7 @@ def ending(unbuffered: bool) -> Callable[[], AbstractContextManager[None]]:
 
 @contextlib.contextmanager
 def until_terminated(on: bool = True) -> Iterator[None]:
-    """Let SIGTERM end the reading of input, and the program with status 143 once the block is done.
-
-    A second one ends it at once. Without ``on``, nothing is changed.
-    """
+    """Let a first SIGTERM end the reading of input, and then the program with status 143; a second at once."""
     if not on:
         yield
         return

@@ -23,10 +23,7 @@ def _end(number: int, _frame: FrameType | None) -> None:
 
 
 class _Interrupt(KeyboardInterrupt):
-    """Of another type: where code that is evaluated from text ends with the exact one, Python 3.11 kills the process.
-
-    That is when it ends, whatever has caught the exception, so that its exit status is not the program's.
-    """
+    """Of another type: where code evaluated from text ends with the exact one, Python 3.11 kills the process."""
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
@@ -38,8 +35,7 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 def status() -> int | None:
     """Return the exit status of a run that a signal has ended; None where none has.
 
-    Its exception may come out as another: Python 3.11 makes a RuntimeError of what ``__set_name__`` raises, and
-    libraries that catch everything make theirs.
+    Its exception may come out as another: Python and libraries wrap some.
     """
     return 128 + _raised[0] if _raised else None
 

@@ -43,10 +43,7 @@ def _occupy_closed() -> None:
 
 @contextlib.contextmanager
 def _written_whole() -> Iterator[None]:
-    """Put a buffer before a standard output that has none, as under PYTHONUNBUFFERED.
-
-    Python writes to such a one only as much as there is room for, and says nothing about the rest.
-    """
+    """Put a buffer before a standard output that has none (PYTHONUNBUFFERED): Python writes what there is room for."""
     out = sys.stdout
     if not isinstance(getattr(out, "buffer", None), io.RawIOBase):
         yield

@@ -47,12 +47,7 @@ def reporting(o: Mapping[str, Any], describe: Callable[[Step], str]) -> "Iterato
 
 
 def check_use(o: Mapping[str, Any], uses: Mapping[str, set[str]], asked: Mapping[str, bool], otherwise: str) -> str:
-    """Refuse two uses of a command at once, none, and options of others; return which use is asked for.
-
-    uses: The options of each use, apart from those of `COMMON`.
-    asked: Whether each use is asked for.
-    otherwise: What is said where there is none, or several.
-    """
+    """Refuse two uses of a command, none (``otherwise``), and options of others; return the one that is asked for."""
     found = [use for use, given in asked.items() if given]
     if len(found) != 1:
         raise UsageProblem(otherwise)
@@ -61,11 +56,7 @@ def check_use(o: Mapping[str, Any], uses: Mapping[str, set[str]], asked: Mapping
 
 
 class Steps:
-    """Shows the steps of a training on standard error and writes them to a log; a callback for the API.
-
-    quiet: Whether to show nothing. Otherwise there is a step twice a minute.
-    result: The figures of the last step, ``trained``.
-    """
+    """Shows the steps of a training, or one twice a minute, and logs them; ``result``: figures of the last."""
 
     def __init__(self, show: bool, log: "Output | None", describe: Callable[[Step], str], quiet: bool) -> None:
         self.show, self.log, self.describe = show and not quiet, log, describe

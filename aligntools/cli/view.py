@@ -94,11 +94,9 @@ def _of_trees(given: dict[str, Any], number: int | None, title: str | None) -> "
 
 
 class Kind(NamedTuple):
-    """A kind of thing to look at.
+    """A kind of thing to look at, where one of its arguments is given; asked in their order.
 
-    arguments: It is looked at where one of these is given; the kinds are asked in their order.
-    missing: The message about a number that is too large.
-    shared: Options of another kind's group that it takes, too.
+    missing: The message about a number that is too large; shared: options of another group that it takes.
     """
 
     group: str

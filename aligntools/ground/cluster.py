@@ -1,7 +1,4 @@
-"""Jobs on a Dask cluster: whatever started it, a laptop's processes, SLURM, Kubernetes or a cloud.
-
-Dask is imported here alone, and only where a cluster is asked for.
-"""
+"""Jobs on a Dask cluster, whatever started it. Dask is imported here alone, where a cluster is asked for."""
 
 import contextlib
 import functools
@@ -168,13 +165,7 @@ def _do(function: JobFunction, job: Any) -> None:
 
 
 class Cluster:
-    """Runs jobs on the workers of a Dask scheduler that runs.
-
-    Each worker does one job at a time, with as many threads as it was started with, and keeps to its share of the
-    memory that it was started with.
-
-    wait: Seconds until a worker is there.
-    """
+    """Runs jobs on the workers of a Dask scheduler: one at a time on each, with its threads and its memory."""
 
     def __init__(
         self,
@@ -298,11 +289,7 @@ class Cluster:
                 log.warning("the worker %s joined and is not used: %s", worker, error)
 
     def run(self, stage: str, function: JobFunction, jobs: Sequence[Any], done: Callable[[], None]) -> None:
-        """Call the function for every job, at any worker.
-
-        Raises AligntoolsError, OSError, MemoryError: What the first job that failed raised, first in their order.
-        Raises ResourceError where a job ends worker after worker. Raises ClusterError where the scheduler is gone.
-        """
+        """Call the function for every job, at any worker; raise what the first job that failed raised."""
         work = Work(stage, jobs)
         name = f"{re.sub(r'[^a-zA-Z0-9_.]+', '_', stage).strip('_') or 'jobs'}-{uuid.uuid4().hex[:8]}"
         running: dict[Any, tuple[int, str]] = {}  # the job's number and worker, by its future
@@ -328,10 +315,7 @@ class Cluster:
         work.check()
 
     def _look(self, work: Work, running: dict[Any, tuple[int, str]]) -> set[str]:
-        """Return the workers as they are now; put back the jobs of those that are gone.
-
-        Dask would give a lost job to another worker by itself, but also behind another job.
-        """
+        """Return the workers as they are now; put back lost jobs, which Dask would give out behind others."""
         self._see_connected()
         workers = set(self._addresses())
         self._admit(workers - self._known)

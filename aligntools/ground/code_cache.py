@@ -1,7 +1,6 @@
 """Compiled code on disk: a file for each kernel and signature, checked when read, compiled by one process at a time.
 
-In place of Numba's own files, whose index is lost with one bad byte, which end a run when they cannot be read or
-written (its issue 10434), and which several processes that start together all compile for themselves.
+Numba's own index is lost with one bad byte, unreadable files end a run (its issue 10434), and processes compile twice.
 """
 
 import contextlib
@@ -134,9 +133,7 @@ def lock(path: Path) -> int | None:
 class _Turns:
     """Lets one process at a time compile a kernel; others wait, then load what it compiled.
 
-    The lock is the operating system's on an open file, and gone with the process that held it. Kernels that are
-    compiled for another one are locked within its lock; as no kernel calls itself, nobody waits in a circle. Numba
-    compiles in one thread at a time, so this needs no lock of its own.
+    Locks are on open files, gone with their process, and nested as kernels are. Numba compiles in one thread at a time.
     """
 
     def __init__(self) -> None:
@@ -256,10 +253,7 @@ class CodeCache(FunctionCache):
         return str(self._folders.writable() or "") or None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the code for a signature, or None and the turn to compile it.
-
-        What only the compiler needs is loaded where there is something to compile: it takes half as long as Numba.
-        """
+        """Return the code for a signature, or None and the turn to compile it; the slow compiler is loaded late."""
         with system.signals_held():
             rtsys.initialize(target_context)
             found = self._found(sig, target_context)

@@ -20,11 +20,7 @@ OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def objection(status: os.stat_result, *, parent: bool = False) -> str | None:
-    """Return why code under a file or folder of this status is not to be run; None where it may be.
-
-    parent: It only holds the folder with the code: then others may write to it where each can remove only what is
-        theirs, as in ``/tmp``.
-    """
+    """Return why code under a file or folder is not to be run, or None; a ``parent`` may be as ``/tmp``."""
     if system.user() is not None and status.st_uid not in (0, system.user()):
         return "it belongs to another user"
     if status.st_mode & OTHERS_WRITE and not (parent and status.st_mode & stat.S_ISVTX):
@@ -44,11 +40,7 @@ def bases() -> Iterator[tuple[Path, bool]]:
 
 
 class CodeFolders:
-    """The folders of one kind of compiled code.
-
-    name: Of the folder in each of the users' folders: says what is compiled, and for what.
-    warn: Told in a line of what is not as it should be.
-    """
+    """The folders of one kind of compiled code, called ``name``; ``warn`` is told in a line of what is wrong."""
 
     def __init__(self, name: str, warn: Callable[[str], None]) -> None:
         self._name, self._warn = name, warn

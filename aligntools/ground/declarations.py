@@ -1,9 +1,6 @@
 """Options, each declared once: a field of a frozen dataclass with its default, range or choices, and what it is for.
 
-From a declaration come the checks (`Settings.checked`), the option on the command line (`aligntools.cli.declarations`),
-the keywords of Python functions and their documentation (`taking`), and what a model's header says (`Settings.header`).
-pydantic-settings, cyclopts and attrs were looked at: the first two bring parsers of their own in the place of click,
-and the metadata of `dataclasses` holds what attrs' would.
+From it come the checks, the option on the command line, keywords and documentation in Python, and a model's header.
 """
 
 import inspect
@@ -76,18 +73,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Option:
     """What is known of an option besides its name, type and default.
 
-    help: What it does, in whole sentences, other fields named as in messages (`aligntools.ground.errors`); the command
-        line and the API's documentation show the same.
-    allowed: Of a number, or of each of several.
+    help: What it does, in whole sentences that the command line and Python show alike.
     otherwise: What None, the default, stands for: ``by the size of the text``.
-    group: The title above it in a command's help.
-    metavar: What stands for its value there.
-    excludes: What cannot be given with it: other fields, or values of them, as ``decode=posterior``.
-    needs: What must be given with it; ``a|b`` is one of the two.
+    group, metavar: The title above it in a command's help, and what stands for its value.
+    excludes, needs: Other fields, or values of them (``decode=posterior``); ``a|b`` is one of the two.
     when: Its value that excludes and needs, where others do not.
-    said: What is said where this does not hold, with the options' values between braces, and ``{name}`` and ``{other}``
-        for its name and what it excludes.
-    choices: Returns what it can be, where that is not known when the class is made; of others their type says it.
+    said: The message then, with options' values, ``{name}`` and ``{other}`` between braces.
+    choices: Returns what it can be, where its type does not say it.
     """
 
     help: str
@@ -108,11 +100,7 @@ def option(default: Any, help: str, **about: Any) -> Any:
 
 
 def check_rules(name: str, option: Option, value: Any, known: Mapping[str, Any], given: Callable[[str], bool]) -> None:
-    """Refuse an option that was given with what it excludes, or without what it needs.
-
-    known: The options that there are, with their values; rules about others are passed over.
-    given: Tells whether an option was given.
-    """
+    """Refuse an option beside what it excludes or without what it needs, as far as these are ``known``."""
 
     def holds(term: str) -> bool:
         of, _, wanted = term.partition("=")
@@ -134,11 +122,7 @@ def check_rules(name: str, option: Option, value: Any, known: Mapping[str, Any],
 
 @dataclass(frozen=True)
 class Declared:
-    """An option of a class of settings: the declaration with the field's name, default and type.
-
-    kind: ``bool``, ``int``, ``float``, ``str``; of a field that may be None what else it is.
-    others: Other types of values that functions take, and that are not checked.
-    """
+    """An option with its field's name, default and type; ``others``: types of values that are not checked."""
 
     name: str
     default: Any
@@ -262,10 +246,7 @@ class Keywords:
         self._function, self._left = function, dict(keywords)
 
     def take(self, kind: type[S], whole: S | str | None = None) -> S:
-        """Return settings of a class: what was given whole, or the defaults, with the keywords of the class put in.
-
-        ``whole`` may be the keyword that has them whole, where it is given.
-        """
+        """Return settings of a class: what was given whole (or its keyword), or the defaults, with its keywords."""
         if isinstance(whole, str):
             whole = cast("S | None", self._left.pop(whole, None))
         names = [*declared(kind), *former(kind)]
@@ -294,10 +275,7 @@ def _is_list(kind: type[Settings], name: str, value: Any) -> bool:
 
 
 def taking(*kinds: type[Settings]) -> Callable[[F], F]:
-    """Return a decorator that gives a function keywords of settings; its docstring gets them for ``**options``.
-
-    The function has the attribute ``takes`` then.
-    """
+    """Return a decorator that puts the options of settings into a docstring for ``**options``, and into ``takes``."""
 
     def decorate(function: F) -> F:
         function.takes = kinds  # type: ignore[attr-defined]

@@ -49,10 +49,8 @@ def expected(rows: Sequence[np.ndarray], alphas: Sequence[float]) -> tuple[list[
 
 @dataclass(frozen=True, eq=False)
 class EmParameters(Generic[M]):
-    """Parameters of a model.
+    """Parameters of a model: ``weights`` that the E-step sums over, and ``mean``, which returns the model.
 
-    weights: What the E-step sums over.
-    mean: Returns the model: the probabilities, or the mean of their posterior.
     penalty: What the objective is less than the log-likelihood under the weights; None: there is no objective yet.
     """
 
@@ -81,11 +79,9 @@ def log_prior(rows: Iterable[np.ndarray], prior: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class EmResult(Generic[M]):
-    """What learning found.
+    """What learning found; ``start`` is which of several starts it was, from 0.
 
-    values: The objective in each step, in natural logarithms: the log-likelihood with the prior's logarithm, or the
-        lower bound on the logarithm of the evidence.
-    start: Which of several starts this was, from 0.
+    values: The objective in each step, in nats: the log-likelihood with the prior's, or the bound on the evidence.
     """
 
     model: M
@@ -108,15 +104,11 @@ def fit(
     report: Callable[[int, float, float], None] | None = None,
     keep: Callable[[Any, list[float]], None] | None = None,
 ) -> EmResult[M]:
-    """Alternate E-steps and M-steps, from the E-step of ``start``.
+    """Alternate E-steps and M-steps, from the E-step of ``start``; ``keep`` and ``report`` are called after each.
 
     expect: Returns expected counts under weights, and the log-likelihood.
-    iterations: M-steps at most.
-    tolerance: Stop when ``patience`` steps in a row improve the objective by no more than this share of it.
-    least: E-steps before that.
+    tolerance: Stop when ``patience`` steps in a row, after ``least``, improve the objective by no more than this share.
     values: The objective of steps before these.
-    report: Called with the number of a step, from 0, its objective and log-likelihood.
-    keep: Called after each step with the counts and the objectives so far.
     """
     estimate, found, counts = start, list(values), None
     steps = len(found)

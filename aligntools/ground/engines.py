@@ -1,7 +1,6 @@
-"""Engines: what runs the jobs of a stage, here, in other processes or on a cluster.
+"""Engines: what runs the jobs of a stage, here, in other processes or on a cluster; results do not depend on which.
 
-A job reads and writes files of a folder that all workers see and returns nothing, so it can be run again, anywhere,
-where a worker has died. The results do not depend on what runs the jobs, or in which order.
+A job reads and writes files that all workers see and returns nothing, so that it can be run again, anywhere.
 """
 
 import heapq
@@ -23,13 +22,7 @@ JobFunction: TypeAlias = Callable[[Any, Pool], None]
 
 @dataclass(frozen=True)
 class Advice:
-    """What a user can do where something ends, as messages put it.
-
-    smaller: Where processes on this machine have too little memory.
-    more: Where workers of a cluster do.
-    folder: What names the folder that all workers have to see.
-    lost: Where the scheduler is gone.
-    """
+    """What a user can do, as messages put it: less memory here, more on a cluster, the folder, a lost scheduler."""
 
     smaller: str = "fewer `workers`"
     more: str = "give workers more"
@@ -38,19 +31,13 @@ class Advice:
 
 
 class Engine(Protocol):
-    """Runs jobs.
-
-    workers: How many jobs run at a time.
-    """
+    """Runs jobs, ``workers`` at a time."""
 
     workers: int
 
     def run(self, stage: str, function: JobFunction, jobs: Sequence[Any], done: Callable[[], None]) -> None:
-        """Call ``function(job, pool)`` for every job; return when all are done.
+        """Call ``function(job, pool)`` for every job, which can be pickled, and ``done`` after each.
 
-        stage: What the jobs are, for a person.
-        jobs: Numbers or tuples, which can be pickled.
-        done: Called after each job, here.
         Raises AligntoolsError: What the first job that failed raised; or when workers die again and again.
         """
 
@@ -103,11 +90,7 @@ class Work:
         heapq.heappush(self._waiting, number)
 
     def lost(self, number: int, how: str, advice: str) -> None:
-        """Put a job back whose worker has ended, or give it up.
-
-        how: The worker ended, in words.
-        advice: What to do where jobs need too much memory.
-        """
+        """Put a job back whose worker has ended (``how``), or give it up with advice on memory."""
         self._lost[number] += 1
         if self._lost[number] < TRIES:
             self.again(number)
@@ -136,10 +119,7 @@ _turn = threading.Lock()
 
 
 def kept(key: Hashable, make: Callable[[], _Thing], version: Hashable = None) -> _Thing:
-    """Return what ``make()`` returned when it was first called under this key in this process.
-
-    version: Where another one is asked for than is kept under the key, the thing is made anew and the old one dropped.
-    """
+    """Return what ``make()`` first returned in this process under a key; of another ``version`` it is made anew."""
     with _turn:
         if key in _things and _things[key][0] != version:
             del _things[key]

@@ -16,11 +16,7 @@ _BARE = re.compile(r"-?\d[\d.e+-]*|True|False|None")  # values that Python has n
 
 
 def named(message: str, shown: Callable[[str, str | None], str]) -> str:
-    """Return a message in which the fields and functions it names are as ``shown`` has them.
-
-    ``shown`` is called with a field's name and its value or None, or with a function's name and its parentheses, and
-    None.
-    """
+    """Return a message with its fields and functions as ``shown(name, value or None)`` has them."""
     return _NAMED.sub(lambda found: shown(found[1] or found[3], found[2]), message)
 
 
@@ -95,11 +91,7 @@ _BYTES, _QUOTED = re.compile("[\udc80-\udcff]+"), re.compile(r"(?:\\udc[89a-f][0
 
 
 def readable(text: str, errors: str = "backslashreplace") -> str:
-    r"""Return a text in which bytes that Python could not decode are characters where they are UTF-8, else ``\xNN``.
-
-    Names of files have such bytes, of UTF-8 too where Python takes the system for one of ASCII. ``errors`` is what
-    `bytes.decode` does with those that are not UTF-8.
-    """
+    r"""Return a text whose bytes that Python could not decode (in names of files) are UTF-8, else ``\xNN``."""
     return _BYTES.sub(lambda found: bytes(ord(c) - 0xDC00 for c in found[0]).decode("utf-8", errors), text)
 
 

@@ -20,9 +20,8 @@ HALVINGS = 12
 
 @dataclass
 class Family:
-    """Distributions of one kind: their parameters as one flat array, and which distribution each belongs to.
+    """Distributions of one kind: their parameters as one flat array; ``groups`` (int [n]) has the distribution of each.
 
-    groups (int [n]): Distribution of each parameter.
     before (float64 [n] or None): Exponents of the last step that was kept.
     """
 

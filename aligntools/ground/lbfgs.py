@@ -110,14 +110,12 @@ def minimize(
     pool: Pool | None = None,
     progress: Callable[[LbfgsState], bool | None] | None = None,
 ) -> Minimum:
-    """Minimize a function.
+    """Minimize a function, which returns its value and its gradient (a new array) at a point.
 
-    function: Takes a point and returns the value and the gradient there, a new array each time.
-    start (float64 [n] or State): With a State, what it was taken from goes on; its arrays are changed.
+    start (float64 [n] or LbfgsState): A state goes on; its arrays are changed.
     iterations: Steps at most, those before ``start`` included.
-    tolerance: Ends when two steps in a row lower the value by less than this share of it; a single one may just be a
-        step along a poor direction, far from the minimum.
-    progress: Called with the State after each step; ends the minimization by returning True.
+    tolerance: Ends when two steps in a row lower the value by less than this share; one may be along a poor direction.
+    progress: Called with the state after each step; ends the minimization by returning True.
     """
     if isinstance(start, LbfgsState):
         state = start

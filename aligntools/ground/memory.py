@@ -1,8 +1,6 @@
 """How much memory there is, how much of it this process has, and the bound that it keeps.
 
-The bound is one for the process, as memory is: a command sets it, from ``--max-memory`` or from what the machine or the
-container has, and what reads or allocates by the size of its input asks whether it is kept. In a program that uses the
-library without a command there is no bound unless it sets one.
+Commands set the bound, of the process; what reads or allocates by the size of its input asks whether it is kept.
 """
 
 import contextlib
@@ -33,12 +31,7 @@ class _Bound:
 
 
 def available(root: str = "/") -> int:
-    """Return the bytes that this process may use: the machine's, its container's or its own limit, the smallest.
-
-    Where the system tells none of them, that is more than there can be.
-
-    root: Where ``proc`` and ``sys`` are.
-    """
+    """Return the bytes that this process may use: the least of all limits; ``root``: where ``proc`` and ``sys`` are."""
     return min([*system.memory_limits(), *_cgroup_limits(Path(root))], default=sys.maxsize)
 
 
@@ -71,11 +64,7 @@ def limit() -> int | None:
 
 
 def set_limit(size: int | None, *, asked: bool = True) -> None:
-    """Bound this process's memory; `bounded` puts the old bound back.
-
-    size: Bytes; None is no bound.
-    asked: The user gave it, with ``--max-memory``.
-    """
+    """Bound this process's memory (None: not); ``asked``: with ``--max-memory``. `bounded` puts the old bound back."""
     _Bound.bytes, _Bound.asked = size, asked
 
 
@@ -112,10 +101,7 @@ def ask(more: int, what: str) -> None:
 def for_tables(max_memory: int | None, most: int) -> int:
     """Return the bytes of tables beyond which they go to files, so that the process keeps to its bound.
 
-    max_memory: Bytes that the process may have; None: the bound in force, if there is one, and no more tables than
-        ``most``.
-    most: Bytes of tables where nothing bounds them.
-    Raises ResourceError when too little is left besides what the process has already.
+    max_memory: Of the process; None: the bound in force, and no more tables than ``most``.
     """
     bound = limit() if max_memory is None else max_memory
     if bound is None:
@@ -128,12 +114,7 @@ def for_tables(max_memory: int | None, most: int) -> int:
 
 
 def check_workers(max_memory: int | None, workers: int, each: int, advice: str) -> None:
-    """Refuse a bound that processes cannot keep, before any work.
-
-    max_memory: Bytes, of all processes together; None: the bound in force.
-    workers: Other processes, to which this one leaves the jobs; 0: it works itself.
-    each: Bytes that a process needs for a job, besides what does not grow.
-    """
+    """Refuse a bound that this process and its workers cannot keep, each with ``each`` bytes besides its own."""
     bound = limit() if max_memory is None else max_memory
     if bound is None:
         return

@@ -24,11 +24,7 @@ def _refuse(found: str) -> UsageProblem:
 
 @contextlib.contextmanager
 def understood() -> Iterator[None]:
-    """Import Numba in the block.
-
-    Raises UsageProblem when a variable of the environment that sets something of Numba's has a value that it does not
-    take.
-    """
+    """Import Numba in the block; refuse variables of the environment whose value it does not take."""
     features = os.environ.get("NUMBA_CPU_FEATURES", "")
     if not _FEATURES.fullmatch(features):
         raise _refuse(f"NUMBA_CPU_FEATURES has features with + or - before each, separated by commas, not '{features}'")

@@ -114,14 +114,10 @@ class _Log:
 
 
 class Processes:
-    """Runs jobs in processes on this machine.
+    """Runs jobs in processes on this machine, each with at most ``limit`` bytes, started with the first job.
 
-    The processes begin with the first job, and are other interpreters that import what the jobs need: the program
-    that uses them needs no ``if __name__ == "__main__"``, but its jobs' functions have to be in modules. They have
-    this process's environment, module path and folder of compiled code, and log through its loggers. They end with
-    it, however it ends. A worker that ends is replaced, and its job done again.
-
-    limit: Bytes of memory that each may have.
+    They are interpreters of their own, which need no ``if __name__ == "__main__"``, with this one's environment, module
+    path and compiled code; they log through its loggers and end with it. One that ends is replaced, its job done again.
     """
 
     def __init__(self, workers: int, threads_each: int = 1, limit: int | None = None) -> None:
@@ -132,11 +128,7 @@ class Processes:
         self._failed_starts = 0
 
     def run(self, stage: str, function: JobFunction, jobs: Sequence[Any], done: Callable[[], None]) -> None:
-        """Call the function for every job, in any worker.
-
-        Raises AligntoolsError, OSError, MemoryError: What the first job that failed raised, first in their order; those
-        after it may not have been begun. Where all workers that a job is given end, `ResourceError`.
-        """
+        """Call the function for every job, in any worker; raise what the first job that failed raised."""
         work = Work(stage, jobs)
         try:
             while True:

@@ -16,10 +16,7 @@ MOST, MUCH, LARGEST_SEED = 2**31 - 1, 1e9, 2**63 - 1
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers that a setting may be.
-
-    above, below: Without ``low`` itself; without ``high`` itself.
-    """
+    """The numbers that a setting may be; ``above``, ``below``: without ``low``, ``high`` itself."""
 
     low: float
     high: float

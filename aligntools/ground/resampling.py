@@ -1,8 +1,4 @@
-"""How sure a corpus figure is: bootstrap intervals over sentences, and paired tests between two systems.
-
-A figure is computed from sums of counts over sentences; resampling draws sentences, or exchanges two systems' outputs,
-and computes it again.
-"""
+"""How sure a corpus figure is, of sums over sentences: bootstrap intervals, and paired tests of two systems."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,11 +41,7 @@ def _interval(values: np.ndarray, level: float) -> tuple[float, float]:
 def bootstrap(
     counts: np.ndarray, figure: Figure, samples: int = 1000, seed: int = 1, level: float = 0.95
 ) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of a figure over sentences; (0, 0) of none.
-
-    counts [sentences, n].
-    figure: From sums of counts [shape=(..., n)] to the figure [shape=(...)].
-    """
+    """Return the percentile bootstrap interval of a figure of counts [sentences, n]; (0, 0) of none."""
     if not len(counts) or not samples:
         return 0.0, 0.0
     return _interval(figure(_drawn(counts, samples, seed)), level)
@@ -63,11 +55,7 @@ def compare(
     seed: int = 1,
     level: float = 0.95,
 ) -> Difference:
-    """Compare a system with a baseline on the same sentences.
-
-    counts, baseline [sentences, n].
-    figure, samples, seed, level: As for `bootstrap`; ``samples`` is also the number of randomizations.
-    """
+    """Compare a system's counts [sentences, n] with a baseline's; ``samples`` is also the number of randomizations."""
     if not len(counts):
         return Difference(0.0, (0.0, 0.0), 1.0)
     both = np.stack([counts, baseline])

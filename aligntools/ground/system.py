@@ -1,7 +1,4 @@
-"""What some operating systems lack: locks on files, owners, limits of memory, reading at a place, some signals.
-
-All other modules use this one, so that the package works where something is missing; it says what is done instead.
-"""
+"""What some operating systems lack, and what is done instead: locks, owners, limits, reading at a place, signals."""
 
 import contextlib
 import errno
@@ -31,10 +28,7 @@ _turn = threading.Lock()
 
 
 def lock(handle: int, *, shared: bool = False, wait: bool = False) -> None:
-    """Lock an open file until it is closed or the process ends.
-
-    Raises OSError: EWOULDBLOCK where another process holds it; ENOSYS where there are no locks.
-    """
+    """Lock an open file until it is closed; OSError: EWOULDBLOCK where another holds it, ENOSYS without locks."""
     if fcntl is None:
         raise OSError(errno.ENOSYS, "no locks on this system")
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX

@@ -68,9 +68,7 @@ def portable_error(error: BaseException) -> BaseException:
 def main(jobs: Connection, threads: int, limit: int | None) -> None:
     """Do jobs until the pipe is closed.
 
-    jobs: Gives pickled ``(function, job)``, and takes pickled answers: ``("ready",)``, ``("done",)``, ``("failed",
-        error)`` and ``("log", logger, level, message)``.
-    limit: Bytes of memory that this process may have.
+    jobs: Gives pickled ``(function, job)``; takes ``("ready",)``, ``("done",)``, ``("failed", error)``, ``("log", *)``.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # comes to all processes of a terminal; the first one ends the others
     signal.signal(signal.SIGTERM, _end)

@@ -15,10 +15,9 @@ from aligntools.formats.links.pharaoh import Links
 class Partners:
     """For each target word, whose annotation it takes.
 
-    source (int64 [target words]): The source word, counted through the whole text; -1 where there is none.
+    source (int64 [target words]): The source word, counted through the whole text, or -1.
     confidence (float64 [target words]): The probability of the link; 1 where links have none.
-    image (int64 [source words]): The target word that stands for a source word in trees; -1 where there is none. It is
-        one of those that take its annotation, the one of the best link.
+    image (int64 [source words]): The target word, of those, that stands for a source word in trees, or -1.
     """
 
     source: np.ndarray
@@ -74,8 +73,7 @@ def _fan(words: np.ndarray, count: int) -> np.ndarray:
 def partners(links: FlatLinks, source_words: int, target_words: int) -> Partners:
     """Choose one source word for each target word, and one target word for each source word.
 
-    The most probable link decides; among equals the source word with fewest links, then the link nearest to the
-    diagonal, then the first.
+    By the link's probability; of equals, by fewest links of the source word, nearness to the diagonal, order.
     """
     order = np.lexsort((links.source, links.target, links.distance, _fan(links.source, source_words), -links.weight))
     source, target, weight = (column[order[::-1]] for column in (links.source, links.target, links.weight))
@@ -96,10 +94,7 @@ def taken(values: Sequence[bytes], partners: Partners) -> list[bytes]:
 
 
 def voted(values: Sequence[bytes], links: FlatLinks, target_words: int) -> tuple[list[bytes], np.ndarray]:
-    """Return each target word's label by the votes of all words that it is linked to, and the label's share of them.
-
-    The label with most weight wins; among equals, the one that is first by its first linked word.
-    """
+    """Return each target word's label by the weighted votes of its links, of equals the first, and its share."""
     votes: list[dict[bytes, float]] = [{} for _ in range(target_words)]
     for k in np.lexsort((links.source, links.target)).tolist():
         value = values[int(links.source[k])]
@@ -115,14 +110,12 @@ def voted(values: Sequence[bytes], links: FlatLinks, target_words: int) -> tuple
 
 
 def trees(heads: np.ndarray, source: np.ndarray, target: np.ndarray, partners: Partners) -> np.ndarray:
-    """Carry trees over by direct correspondence (Hwa et al. 2005).
+    """Carry trees over by direct correspondence (Hwa et al. 2005), without cycles.
 
-    The head of the word that stands for a source word is the word that stands for that word's head. Words that stand
-    for none, and those whose head nobody stands for, have no head; so there are no cycles.
+    The head of the word that stands for a source word is the word that stands for that word's head; others have none.
 
-    heads (int32 [source words]): In their sentences, counted from 1; 0 for a root, -1 for none.
+    heads (int32 [source words]): In their sentences, counted from 1; 0 for a root, -1 for none. Returned so, too.
     source, target (int64 [sentences + 1]): Where the sentences of each side begin among its words.
-    Returns int32 [target words]: as ``heads``, of the target.
     """
     begins = np.repeat(source[:-1], np.diff(source))
     above = np.where(heads > 0, begins + heads - 1, -1)
@@ -180,11 +173,7 @@ def _spans_of(values: Sequence[bytes], begin: int, end: int) -> Iterator[tuple[i
 def type_dictionary(
     words: Sequence[bytes], labels: Sequence[bytes], weights: np.ndarray, least: float = 0.0
 ) -> dict[bytes, dict[bytes, float]]:
-    """Return for each word with a label (not ``_``) its labels' weights, heaviest first.
-
-    weights [words of the text]: What each counts.
-    least: Labels with a smaller share of their word's weight are left out.
-    """
+    """Return the labels of each word with their ``weights`` [words], heaviest first, from a ``least`` share on."""
     counts: dict[bytes, dict[bytes, float]] = {}
     for word, label, weight in zip(words, labels, weights.tolist(), strict=True):
         if label != NONE:
@@ -202,15 +191,13 @@ def partial_trees(
 ) -> tuple[list[Tree], int, int]:
     """Carry constituents over to the words that theirs are linked to, where these are together and alone.
 
-    A constituent becomes the stretch from the first to the last target word that its words are linked to. It is carried
-    over if no word in the stretch is linked to a word outside of the constituent (Koehn, Och & Marcu 2003 call such
-    pairs consistent). So two of them hold each other, or have no word in common: they are a tree. The constituent above
-    the sentence has all words. Words that no other constituent has stand in the lowest one around them.
+    A constituent becomes the stretch from the first to the last target word that its words are linked to, if no word in
+    there is linked to a word outside (Koehn, Och & Marcu 2003: consistent pairs); so two of them never cross. The one
+    above the sentence has all words. Words that no other constituent has stand in the lowest one around them.
 
     target (int64 [sentences + 1]): Where the target's sentences begin among its words.
-    words, tags: Of the target.
-    Returns the target's trees, empty where one of the two sentences has no words; how many constituents were carried
-    over, without those above sentences; and how many the source has.
+    Returns trees, empty where a sentence has no words; how many constituents, those above sentences apart, were carried
+    over, and how many the source has.
     """
     lengths = [sum(1 for _ in tree.leaves()) for tree in trees]
     source = np.append(0, np.cumsum(lengths)).astype(np.int64)

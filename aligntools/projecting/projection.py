@@ -273,10 +273,7 @@ def _joined(
     settings: ProjectionSettings,
     how: LinkReading,
 ) -> "tuple[carry.FlatLinks, carry.Partners, bool]":
-    """Return the links that count, whose annotation each word takes, and whether links have probabilities.
-
-    Refuses texts and links that do not belong together.
-    """
+    """Return the links that count, whose annotation each word takes, and whether links have probabilities."""
     name, weights = name_of(alignments, "alignments"), None
     if isinstance(alignments, (str, os.PathLike)):
         table, weights = read_with_probabilities(alignments, index_base=how.index_base)

@@ -75,10 +75,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Sentence:
-    """One side of a pair: its words, and where they stand in the text that was given, in characters.
-
-    Of text with tags it has the segment; words are those of the text between the tags.
-    """
+    """One side of a pair: words and their places in characters, of the segment's text where it has tags."""
 
     text: str
     words: list[str]
@@ -95,11 +92,7 @@ class _PairError(Exception):
 
 
 class Answers:
-    """Answers to requests, by models that do not change: any number of threads may ask at once.
-
-    models: The first is used where a request names none.
-    threads: How many of them look for links at a time. What asks meanwhile is worked at together.
-    """
+    """Answers to requests, by models of which the first is the default; ``threads`` look for links at a time."""
 
     def __init__(self, models: Mapping[str, Aligner], limits: ServiceLimits, threads: int = 1) -> None:
         self.models, self.limits = dict(models), limits
@@ -117,10 +110,7 @@ class Answers:
             self.transfer_markup(pair | {"source": "<b>a</b> b"})
 
     def align(self, body: Any) -> dict[str, Any]:
-        """Return the links of pairs, with probabilities, and the words with their places.
-
-        Raises Refused when the request is not one, or has too many pairs.
-        """
+        """Return the links of pairs, with probabilities, and the words with their places; raise `Refused`."""
         threshold = body.get("threshold") if isinstance(body, dict) else None
         if threshold is not None and (
             isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1
@@ -329,11 +319,9 @@ class _Request(Generic[_Item, _Result]):
 
 
 class Gathering(Generic[_Item, _Result]):
-    """Calls a function for the items of all threads that wait with the same key.
+    """Calls a function for the items of all threads that wait with the same key, so often at a time.
 
-    work: Called with a key and items; returns a result for each, which does not depend on the other items.
-    turns: Calls at a time.
-    most: Items of a call; a request with more has a call of its own.
+    work: Returns a result for each item, which does not depend on the others; ``most`` of them in a call of several.
     """
 
     def __init__(self, work: Callable[[Hashable, Sequence[_Item]], Sequence[_Result]], turns: int, most: int) -> None:

@@ -60,12 +60,7 @@ def application(
     threads: int | None = None,
     hosts: AllowedHosts | None = None,
 ) -> Any:
-    """Return an ASGI application that answers by models.
-
-    models: By the names that requests use; the first is used where they name none.
-    threads: How many requests are worked at together; None for as many as there are cores.
-    hosts: The names that requests may have in their Host header; None: any.
-    """
+    """Return an ASGI application that answers by models (by name), to hosts (None: any), with so many threads."""
     try:
         from starlette.applications import Starlette
         from starlette.exceptions import HTTPException

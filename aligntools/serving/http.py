@@ -56,10 +56,9 @@ class _Lingering:
 
 
 def _connections(seconds: float, most: int) -> Any:
-    """Return uvicorn's protocol of connections, whose clients have some seconds to send a head, or to read an answer.
+    """Return uvicorn's protocol, whose clients have some seconds to send a head, or to read an answer; errors are JSON.
 
-    What is no HTTP, or comes too late, is answered in JSON. The body of a request is the application's to wait for.
-    Where there are too many connections, a new one takes the place of the one that has sent no request for longest.
+    Of too many connections, the one that has sent no request for longest ends.
     """
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -154,10 +153,7 @@ def _in_one_line(_: Any, about: dict[str, Any]) -> None:
 
 
 def answer_until_told(app: Any, listening: socket.socket, limits: ServiceLimits, ready: Callable[[], None]) -> None:
-    """Answer by an ASGI application until SIGTERM or SIGINT; then the signal is raised again.
-
-    ready: Is called once requests are taken: from here on a signal ends the service in order.
-    """
+    """Answer until SIGTERM or SIGINT, raised again; ``ready`` is called once requests are taken."""
     import uvicorn
 
     class Server(uvicorn.Server):
@@ -216,10 +212,7 @@ class AllowedHosts:
         self._endings = tuple(name[1:] for name in self._names if name.startswith("*."))
 
     def refused(self, names: Sequence[str], server: Sequence[object] | None) -> str | None:
-        """Return which of the names in a request's head is not allowed, None where all are; `server` is where it came.
-
-        A request of HTTP/1.0 may have none: no browser sends such.
-        """
+        """Return which name of a request's head is not allowed, or None; HTTP/1.0, of no browser, may have none."""
         here = _plain(str(server[0])) if server else ""
         return None if self._all else next((name for name in names if not self._allowed(name, here)), None)
 

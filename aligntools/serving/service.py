@@ -41,10 +41,7 @@ def named(paths: Sequence[str]) -> dict[str, str]:
 
 
 def listening_at(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; its connections send what they have at once.
-
-    Otherwise the body of an answer waits for the client's word that it has the head: 40 ms.
-    """
+    """Return a socket that listens; its connections send at once, or bodies wait 40 ms for the client."""
     shown, plain = f"{host}:{port}", host.removeprefix("[").removesuffix("]")
     try:
         if not plain:
@@ -83,9 +80,7 @@ def serve(
 ) -> None:
     """Answer over HTTP until SIGTERM or SIGINT, by model files; requests that are worked at are answered first.
 
-    Port 0 is a free one; `say` gets the address, once requests are taken. Processes read the models from a temporary
-    folder, into memory that they share. For `allow_hosts` see `AllowedHosts`; `asked` says which sources of evidence
-    models ask.
+    Port 0 is a free one; ``say`` gets the address. Processes read the models of a temporary folder, into shared memory.
     """
     installed()
     paths, hosts = named(models), AllowedHosts(host, allow_hosts)
@@ -128,10 +123,7 @@ main(pipe, int(sys.argv[2]))
 
 @dataclass(frozen=True)
 class Task:
-    """What each process answers by: it can be sent to one.
-
-    models: The names of the models in the store, by those that requests use.
-    """
+    """What each process answers by, with the names of the models in the store; it can be sent to one."""
 
     store: Store
     models: Mapping[str, str]
@@ -175,10 +167,7 @@ class Supervisor:
         self._told: list[int] = []
 
     def run(self, ready: Callable[[], None]) -> None:
-        """Work until SIGTERM or SIGINT: processes answer what they work at, and the signal is raised again.
-
-        ``ready`` is called once all processes take requests.
-        """
+        """Work until SIGTERM or SIGINT, raised again; ``ready`` is called once all processes take requests."""
         if not system.HANDS_OVER:
             raise ResourceError("worker processes cannot be given a port on this system; leave out `workers`")
         with self._signals() as told:

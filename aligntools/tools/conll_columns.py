@@ -58,15 +58,11 @@ def take_out(
     separator: bytes | None = None,
     reading: ColumnReading = _READING,
 ) -> Iterator[bytes]:
-    """Take text or a column out of CoNLL, one sentence a line; ``raw`` text as it was before it was tokenized.
+    """Take text or a column out of CoNLL, or words and tags out of text that has them, one sentence a line.
 
-    Words, with their tags, are taken out of trees in brackets, tagged text and columns, too.
-
-    to: Words, ``word_TAG``, a column's values, the sentences' raw text (``# text =``), or the whole raw text.
+    to: Words, ``word_TAG``, a column's values, the sentences' ``# text =``, or the raw text before it was tokenized.
     column: For ``column``, and of the tags; None: UPOS.
     tokens: Syntactic words, or a token for each range: ``au`` for ``à le``.
-    space: Written for a space within a value.
-    separator: Between word and tag; None is ``_``.
     """
     where = (("column", column is not None, ("column", "tagged")), ("separator", separator is not None, ("tagged",)))
     of_words = ("words", "tagged", "column")
@@ -122,14 +118,10 @@ def put_in(
 ) -> Iterator[bytes]:
     """Put columns into CoNLL and leave all else as it is: comments, ranges, empty nodes, other columns.
 
-    path: The CoNLL.
-    columns: By column, where its values are: lines of values between spaces, one sentence a line; lines of
-        ``word_TAG``, whose words must be those of FORM; or CoNLL, of which the same column is taken. Its FORMs must be
-        those of the CoNLL, too, unless forms are put in.
+    columns: By column, its values: lines of values, of ``word_TAG`` with the words of FORM, or CoNLL with the same
+        column and FORMs (unless forms are put in).
     tokens: What there is a value for; surface tokens have FORM and MISC alone.
     space: Stands for a space within a value, where the value that was there has one.
-    format: What the files of values are; ``auto``: as their first lines look.
-    separator: Between word and tag; None: ``_`` or ``/``, whichever more of the first tokens have.
     reading: Which columns are meant; of CoNLL that values are taken of, those of its own that CoNLL-U has.
     """
     places = [column_place(column) for column in columns]

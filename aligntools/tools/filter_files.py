@@ -31,10 +31,8 @@ def filter_files(
 ) -> None:
     """Judge all pairs of a text, in order, by a saved model or by one that is trained on it, and write them.
 
-    output: The pairs that pass, both sides on a line. None: standard output (``-``), unless their sides are written.
-    everything: ``output`` has all pairs, as rows: line, reason, score, source and target with tabs between.
-    rejected: The other pairs, as such rows.
-    scores: A line for every line of the text: score, coverage of source and target, ln p per word, copied part, reason.
+    output: The pairs that pass, both sides on a line, or ``everything`` as rows, as ``rejected`` has the others. None:
+        standard output, unless their sides are written.
     """
     work.check()
     sides = [source_output is not None, target_output is not None]
@@ -81,10 +79,7 @@ def filter_files(
 def _rows(
     found: Sequence[PairQuality], sides: Sequence[Sequence[bytes]], before: int, everything: bool, tabbed: bool
 ) -> dict[str, bytes]:
-    """Return the lines of pairs for each output; those that pass with a tab or bars between their sides.
-
-    before: Pairs before them.
-    """
+    """Return the lines of pairs, after those ``before``, for each output; with a tab or bars between their sides."""
     rows: dict[str, list[bytes]] = {name: [] for name in ("output", "rejected", "scores", "source", "target")}
     for number, (quality, source, target) in enumerate(zip(found, *sides, strict=True), before + 1):
         reason = quality.reason.encode()

@@ -28,10 +28,7 @@ SCALE = 8.0
 
 
 def best_links(links: Links, probabilities: np.ndarray, lengths: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield for each side the probability of each word's best link, float64 [words of all sentences].
-
-    probabilities [links], lengths (int64 [2, pairs]).
-    """
+    """Yield by side the probability of each word's best link; links' probabilities, int64 [2, pairs] lengths."""
     sentence = links.sentences()
     for side in (0, 1):
         begins = np.concatenate([[0], np.cumsum(lengths[side])])
@@ -52,9 +49,7 @@ def coverage(links: Links, probabilities: np.ndarray, lengths: np.ndarray) -> np
 def scores(covered: np.ndarray, per_word: np.ndarray) -> np.ndarray:
     """Return a score of each pair, 0 to 1: the lower coverage times the lower probability per word, which is damped.
 
-    covered [2, pairs]: See `coverage`.
-    per_word [2, pairs]: ``ln p(target | source)`` and ``ln p(source | target)`` per word; NaN for a direction that is
-        not there.
+    covered, per_word [2, pairs]: See `coverage`; ln p of target and source given the other; NaN where there is none.
     """
     worse = np.nan_to_num(np.fmin(per_word[0], per_word[1]), nan=0.0)
     return np.asarray(covered.min(axis=0) * np.exp(np.minimum(worse, 0.0) / SCALE))

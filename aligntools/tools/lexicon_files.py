@@ -23,11 +23,7 @@ def write_lexicon(
     index_base: int = 0,
     skip_bad_links: bool = False,
 ) -> str:
-    """Count links and write what is wanted of them; return how much that is, in words.
-
-    output: What the names of the tables' files begin with: ``OUTPUT.f2e`` and ``OUTPUT.e2f``.
-    shortlist: The best translations of each source word.
-    """
+    """Count links; write tables (OUTPUT.f2e, .e2f) and a shortlist; return how much that is, in words."""
     if not output and writing != TableWriting():
         raise UsageProblem("`min_share` and `null=False` are about the tables; give `output` as well as `shortlist`")
     text.check_text()

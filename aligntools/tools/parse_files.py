@@ -64,9 +64,7 @@ def parse_files(
 ) -> int:
     """Parse texts (none: standard input); return how many words they have.
 
-    decisions: Of the kind of parser that the model is.
-    lists: Several trees of each sentence in the place of one; of a grammar of constituents.
-    ending: Returns a context in which lines are answered, and that may end the reading.
+    lists: Several trees of each sentence, of a grammar; ending: returns a context that may end the reading.
     """
     check_unbuffered(unbuffered, run)
     parser: Any

@@ -79,11 +79,9 @@ class TextWork:
 
     @contextmanager
     def opened(self, live: bool | None = None, copies: bool = False) -> Iterator[OpenedText]:
-        """Open the text while the block runs.
+        """Open the text while the block runs; ``copies``: units of TMX and the like are to be written as they stand.
 
-        live: Whether its lines are asked for as it is read, rather than once it is read to its end; None: with a saved
-            model.
-        copies: Units of TMX and the like are to be written as they stand.
+        live: Whether lines are asked for while they are read, not once the text is read; None: with a saved model.
         """
         with pool_of(self.run.threads) as pool, ExitStack() as stack:
             model, reading = None, self.reading

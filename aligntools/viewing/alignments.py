@@ -38,10 +38,7 @@ LEGEND = "■ right  × false  ○ missed  □ possible, not linked\n\n"
 
 
 def pair_text(pair: ShownPair, names: Sequence[str], form: str | None, width: int, color: bool) -> str:
-    """Return a pair as text, its lines within the width where that is possible.
-
-    form: ``matrix``, ``ribbon`` (the list of links), or None: a matrix where it fits.
-    """
+    """Return a pair as text within the width where that can be: a matrix, a ``ribbon`` (list), or what fits."""
     parts = [(f"{pair.number}", "head"), ("  " if names else "", ""), *_scores(pair, names), ("\n", "")]
     left = min(_LONGEST_LABEL, max(map(cells, pair.source), default=0))
     fits = left + 2 + 2 * len(pair.target) <= width and max(len(pair.source), len(pair.target)) <= 40
@@ -241,17 +238,21 @@ class AlignmentsView(View):
         return about | {"source": words[0], "target": words[1], "told": [visible(text) for text in told]}
 
 
+def _cut(values: np.ndarray, ends: np.ndarray) -> list[list[int]]:
+    flat = values.tolist()
+    return [flat[a:b] for a, b in pairwise(ends.tolist())]
+
+
 def _flat(links: Links) -> list[list[int]]:
-    flat, ends = links.pairs.ravel().tolist(), (2 * links.offsets).tolist()
-    return [flat[a:b] for a, b in pairwise(ends)]
+    return _cut(links.pairs.ravel(), 2 * links.offsets)
 
 
 def _percentages(system: ShownSystem, most: int) -> list[list[int]] | None:
     """Return the probabilities of each pair's links in whole percent, -1 where there is none."""
     if system.probabilities is None:
         return None
-    whole = np.where(np.isnan(system.probabilities), -1, np.rint(100 * system.probabilities)).astype(int).tolist()
-    return [whole[a:b] for a, b in pairwise(system.links.offsets[: most + 1].tolist())]
+    whole = np.where(np.isnan(system.probabilities), -1, np.rint(100 * system.probabilities)).astype(int)
+    return _cut(whole, system.links.offsets[: most + 1])
 
 
 #: Parts of a sentence, and bounds of how often a word is in the text, by which errors are counted.
@@ -260,14 +261,13 @@ FREQUENCIES = (1, 2, 4, 8, 16, 32, 64, 128)
 #: How many tags and how many pairs of words are listed.
 TAGS, CONFUSIONS = 20, 6
 _Words = Sequence[list[str]]
+#: A table's title, what it is about, what its rows are, their names, and the row of each link of some sentences.
+_Grouping = tuple[str, str, str, list[str], Callable[[np.ndarray, np.ndarray], Any]]
 
 
 @dataclass(frozen=True)
 class FigureTable:
-    """Figures to show: rows of cells under heads, the first column being what a row is about.
-
-    bars: For each row, from 0 to 1, how long the bar behind each cell but the first is; empty for none.
-    """
+    """Figures under heads, the first what a row is about; ``bars``: the length, 0 to 1, behind each other cell."""
 
     title: str
     about: str
@@ -294,21 +294,19 @@ def scores(names: Sequence[str], links: Sequence[Links], gold: Gold) -> FigureTa
     return FigureTable("Errors on gold links", f"{pairs} with gold links, {counts}", heads, rows, [])
 
 
-def by_position(names: Sequence[str], links: Sequence[Links], gold: Gold, lengths: np.ndarray) -> FigureTable:
-    """Return AER by where in its sentence the source word of a link is."""
+def by_position(lengths: np.ndarray) -> _Grouping:
+    """Group links by where in its sentence their source word is."""
 
     def group(sentences: np.ndarray, pairs: np.ndarray) -> Any:
         return pairs[:, 0].astype(np.int64) * PARTS // np.maximum(lengths[sentences], 1)
 
     labels = [f"{100 * k // PARTS}–{100 * (k + 1) // PARTS} %" for k in range(PARTS)]
     about = "AER of links by the position of their source word, from the sentence's first word to its last."
-    return _grouped("By position", about, "position", labels, names, links, gold, group)
+    return "By position", about, "position", labels, group
 
 
-def by_frequency(
-    names: Sequence[str], links: Sequence[Links], gold: Gold, texts: tuple[_Words, _Words], rows: np.ndarray
-) -> FigureTable:
-    """Return AER by how often the rarer word of a link is in the text, in lower case."""
+def by_frequency(texts: tuple[_Words, _Words], rows: np.ndarray) -> _Grouping:
+    """Group links by how often their rarer word is in the text, in lower case."""
     ids = []
     for side in texts:
         counts = Counter(word.lower() for word in chain.from_iterable(side))
@@ -325,13 +323,11 @@ def by_frequency(
         f"{a}" if a == b else f"{a}–{b}" if b else f"{a} and more" for a, b in zip(FREQUENCIES, ends, strict=True)
     ]
     about = "AER of links by how often the rarer of the two words is in this text."
-    return _grouped("By frequency", about, "times in the text", labels, names, links, gold, group)
+    return "By frequency", about, "times in the text", labels, group
 
 
-def by_tag(
-    names: Sequence[str], links: Sequence[Links], gold: Gold, tags: Sequence[list[str]], side: int
-) -> FigureTable:
-    """Return AER by the tag of a link's word on one side (0 source, 1 target); the most frequent tags come first."""
+def by_tag(tags: Sequence[list[str]], side: int) -> _Grouping:
+    """Group links by the tag of their word on one side (0 source, 1 target); the most frequent tags come first."""
     counts = Counter(chain.from_iterable(tags))
     labels = [tag for tag, _ in counts.most_common(TAGS)]
     known = {tag: k for k, tag in enumerate(labels)}
@@ -343,19 +339,12 @@ def by_tag(
 
     where = ("source", "target")[side]
     about = f"AER of links by the part of speech of their {where} word."
-    return _grouped(f"By {where} tag", about, "tag", [*labels, "others"], names, links, gold, group)
+    return f"By {where} tag", about, "tag", [*labels, "others"], group
 
 
-def _grouped(
-    title: str,
-    about: str,
-    head: str,
-    labels: list[str],
-    names: Sequence[str],
-    links: Sequence[Links],
-    gold: Gold,
-    group: Callable[[np.ndarray, np.ndarray], Any],
-) -> FigureTable:
+def grouped(names: Sequence[str], links: Sequence[Links], gold: Gold, by: _Grouping) -> FigureTable:
+    """Return the AER of each system by groups of links."""
+    title, about, head, labels, group = by
     counts = [count_by_group(one, gold, group, len(labels)) for one in links]
     errors = [figures(one)[:, 0] for one in counts]
     used = [any(one[k, [0, 1]].any() for one in counts) for k in range(len(labels))]
@@ -406,14 +395,11 @@ def tables_of(view: Any) -> list[FigureTable]:
     links = [system.links[rows] for system in view.systems]
     texts = tuple([side[n] for n in rows.tolist()] for side in (view.source, view.target))
     lengths = np.array([len(words) for words in texts[0]], np.int64)
-    found = [
-        scores(names, links, gold),
-        by_position(names, links, gold, lengths),
-        by_frequency(names, links, gold, (view.source, view.target), rows),
-    ]
+    groupings = [by_position(lengths), by_frequency((view.source, view.target), rows)]
     for side, tags in enumerate((view.source_tags, view.target_tags)):
         if tags is not None:
-            found.append(by_tag(names, links, gold, [tags[n] for n in rows.tolist()], side))
+            groupings.append(by_tag([tags[n] for n in rows.tolist()], side))
+    found = [scores(names, links, gold), *(grouped(names, links, gold, by) for by in groupings)]
     for name, one in zip(names, links, strict=True):
         found += confusions(name, one, gold, (texts[0], texts[1]))
     return found

@@ -369,10 +369,7 @@ def _steps(run: Any) -> list[dict[str, Any]]:
 
 
 def read_training_log(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Read the steps of a training: for each its ``stage``, and figures by name: finite numbers, or lists of them.
-
-    What is neither is left out, and so is a last line that is cut short, of a training that still runs.
-    """
+    """Read a training's steps, ``stage`` and figures (finite numbers or lists), without a last line cut short."""
     steps: list[dict[str, Any]] = []
     lines = list(files.lines(os.fspath(path)))
     for number, line in enumerate(lines, 1):

@@ -167,11 +167,7 @@ _STYLES = {"right": "", "plain": "", "label": "missed", "wrong": "wrong"}
 
 @dataclass(frozen=True)
 class SentenceBrackets:
-    """A sentence's tree as it is shown, and the gold tree beside it if there is one.
-
-    nodes, gold: Their kinds say what is right, wrong and missed.
-    instead: Gold labels of the constituents that have a wrong label, by their places in ``nodes``.
-    """
+    """A sentence's tree and perhaps its gold tree; ``instead``: gold labels of wrongly labelled nodes, by place."""
 
     words: list[str]
     tags: list[str]

@@ -35,10 +35,7 @@ _ROWS = 20
 
 @dataclass(frozen=True)
 class Columns:
-    """A chart of columns side by side: shares of things with names, for one or two series.
-
-    below: What it says below the axis.
-    """
+    """A chart of columns side by side: shares of things with names, in one or two series; a text ``below``."""
 
     title: str
     below: str
@@ -84,11 +81,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class WordList:
-    """Words to search among (``name``), each with others (``other``) and their probabilities.
-
-    shares: For each word, shares of 0, 1, 2 .. (fertilities).
-    linked: Place among the lists of words of the one in which the others are.
-    """
+    """Words to search among, each with others and probabilities, shares of fertilities, and the list of the others."""
 
     name: str
     other: str
@@ -105,7 +98,6 @@ class ModelView(View):
 
     tables: Each with ``caption``, ``head`` and ``rows``; with a true ``words`` where the cells are not figures.
     matrix: Caption, names of rows, names of columns and a share for each cell.
-    notes: What a reader needs to know to read it.
     """
 
     title: str

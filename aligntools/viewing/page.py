@@ -43,11 +43,7 @@ _LEFT_OVER = re.compile(r"^\s*(?:import|export)\b.*$", re.MULTILINE)
 
 
 def bundle(entry: str, read: Callable[[str], str]) -> str:
-    """Return the script that runs a module and, before it, those that it needs.
-
-    read: Returns the text of a module by its name, which has no ``.js``.
-    Raises ValueError when a module has an import or export of another form, or modules need each other.
-    """
+    """Return the script of a module and those it needs, by name; ValueError for other imports, or a circle."""
     done: dict[str, str] = {}
     waiting: list[str] = []
 
@@ -88,9 +84,8 @@ _ESCAPED = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 
 
 def page(title: str, kind: str, data: object, *, connected: bool = False, **context: Any) -> str:
-    """Return a page, to be written in UTF-8; ``context`` is what the template gets besides, escaped.
+    """Return a page of a kind, to be written in UTF-8; ``context`` is what the template gets besides, escaped.
 
-    kind: Which files of ``assets`` make it.
     data: For the script, as JSON can hold it. Strings are shown as they are: pass them through `errors.visible`.
     connected: Let the page ask the server that it comes from.
     """

@@ -27,11 +27,7 @@ class ShownSystem:
 
 @dataclass(frozen=True)
 class ShownPair:
-    """One sentence pair, as it is drawn; it has a number from 1 on.
-
-    links: The links of each system with their probabilities, NaN where there is none.
-    sure, possible: Gold links, the sure among the possible; None where the pair has none.
-    """
+    """A sentence pair, its number, links with probabilities or NaN of each system, and gold links if it has any."""
 
     number: int
     source: list[str]
@@ -71,10 +67,7 @@ _CELL, _SIZE, _SLANT = 22, 14, 55  # pixels of a cell and of letters, degrees of
 
 
 def picture(pair: ShownPair, names: Sequence[str], form: str | None = None) -> str:
-    """Return a pair as an SVG document.
-
-    form: ``matrix`` or ``ribbon``; None: a matrix up to `MATRIX_WORDS` words.
-    """
+    """Return a pair as an SVG document; without a form it is a matrix up to `MATRIX_WORDS` words."""
     if form is None:
         form = "matrix" if max(len(pair.source), len(pair.target)) <= MATRIX_WORDS else "ribbon"
     if form not in FORMS:

@@ -30,10 +30,7 @@ def fitted(text: str, width: int) -> str:
 
 
 def rendered(parts: Iterable[tuple[str, str]], color: bool) -> str:
-    """Return ``(text, style)`` parts as one text, styles (of `STYLES`, or "") as ANSI escapes if asked for.
-
-    What a text has that would do something to the terminal is shown as an escape.
-    """
+    """Return ``(text, style)`` parts as a text that is harmless to a terminal, styles as ANSI escapes in color."""
     parts = [(harmless(text), style) for text, style in parts]
     if not color:
         return "".join(text for text, _ in parts)

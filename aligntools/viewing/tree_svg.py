@@ -30,10 +30,7 @@ class TreeArc:
 
 
 def arcs(heads: Sequence[int]) -> list[TreeArc]:
-    """Return the arcs of a tree, shorter ones below longer ones, so that only crossing edges are crossing lines.
-
-    heads: Numbers from 1 on; 0 for a root, whose arc comes from above; -1 where there is no head and no arc.
-    """
+    """Return the arcs of a tree (heads from 1; 0 root, -1 none), shorter below, so that crossing edges alone cross."""
     gaps = np.zeros(len(heads) + 1, np.int64)  # between a word and the one before it: the highest level there
     edges = [(head - 1, word) for word, head in enumerate(heads) if head > 0]
     found = []
@@ -167,11 +164,9 @@ def tree_svg(
     gold_labels: Sequence[str] | None = None,
     title: str = "Dependency tree",
 ) -> str:
-    """Return a picture of a tree.
+    """Return a picture of a tree (heads from 1 on, 0 for a root, -1 where there is none), the gold one below the words.
 
-    heads: Numbers from 1 on, 0 for a root, -1 where there is none.
-    gold_heads, gold_labels: Of the gold tree, which is drawn below the words. What is wrong in the tree and missed of
-        the gold is marked by the line's pattern and a sign, not by color alone.
+    What is wrong in the tree and missed of the gold is marked by the line's pattern and a sign, not by color alone.
     """
     kinds = ["plain"] * len(heads)
     if gold_heads is not None:

@@ -1,8 +1,4 @@
-"""Programs that stand in for other aligners' own: the same flags, output and messages.
-
-``aligntools drop-ins`` puts them into a folder under the names that they stand in for; the checkout's ``bin/`` has the
-first two.
-"""
+"""Programs that stand in for other aligners' own: the same flags, output and messages (see `drop-ins`)."""
 
 from collections.abc import Sequence
 

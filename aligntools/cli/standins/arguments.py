@@ -32,10 +32,7 @@ class Wrong(Exception):
 
 
 def program(name: str, usage: str = "") -> Callable[[Callable[[list[str]], int]], click.Command]:
-    """Return what makes a program of a function of its arguments; wrong ones are told, and end it with status 1.
-
-    usage: What is written behind what is wrong, or alone.
-    """
+    """Return what makes a program of a function of its arguments; wrong ones get ``usage`` and status 1."""
 
     def decorate(function: Callable[[list[str]], int]) -> click.Command:
         def run(args: list[str]) -> int:

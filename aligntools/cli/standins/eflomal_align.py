@@ -110,10 +110,7 @@ def texts(o: argparse.Namespace, program: str) -> list[Named]:
 
 @contextlib.contextmanager
 def sides_of(o: argparse.Namespace) -> Iterator[tuple[Iterator[str], Iterator[str]]]:
-    """Open what the options name; the lines of both sides, from two files or from one, are read one after the other.
-
-    A line of the one file without its one separator is as a blank one.
-    """
+    """Open what the options name; yield the lines of both sides. A line without one separator is as a blank one."""
     from aligntools.formats.opening.files import text_lines
 
     paths = (o.input, o.input) if o.input else (o.source, o.target)

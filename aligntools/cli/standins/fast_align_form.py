@@ -22,11 +22,7 @@ _SEPARATOR = re.compile(rb"\t|(?<![^ \t])\|\|\|(?![^ \t])")
 
 @dataclass(frozen=True)
 class FastAlignForm:
-    """How fast_align is asked to align.
-
-    reverse: Source words choose target words.
-    tension: Of the diagonal; None where it is not favored.
-    """
+    """How fast_align aligns; ``tension`` is None where the diagonal is not favored."""
 
     reverse: bool = False
     tension: float | None = None
@@ -50,10 +46,7 @@ class FastAlignForm:
         return format_pharaoh(links, "source" if self.reverse else "target")
 
     def settled(self, block: Alignments, bitext: "Bitext", begin: int, view: Any) -> "Links":
-        """Return a block's links; of two places of a word that are as good, the one that fast_align takes.
-
-        block: Of the sentence pairs from ``begin`` on.
-        """
+        """Return the links of a block of pairs from ``begin`` on; of ties those that fast_align takes."""
         from aligntools.aligning.models.diagonal_series import TENSION_RANGE, settle_ties
         from aligntools.formats.links.pharaoh import Links
         from aligntools.formats.text.corpus import part_of
@@ -89,10 +82,7 @@ class FastAlignForm:
             yield Alignments(links, probabilities, None, None, np.array([nats, nats]), lengths, part.skipped)
 
     def scores(self, block: Alignments, ratio: float) -> list[float]:
-        """Return the score of each sentence pair: ln p of the observed side, its length included.
-
-        ``ratio`` is what there are of observed words for each given word.
-        """
+        """Return ln p of the observed side of each pair and of its length; ``ratio``: observed words per given one."""
         from aligntools.aligning.applying.table_aligner import log_length
 
         length: Any = log_length

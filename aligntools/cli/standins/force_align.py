@@ -1,7 +1,4 @@
-"""Stands in for fast_align's force_align.py: aligns line by line, with the tables and messages of two trainings.
-
-The original runs fast_align twice and atools; this is one process, with the same answers.
-"""
+"""Stands in for fast_align's force_align.py, in one process: aligns by the tables and messages of two trainings."""
 
 import math
 import sys

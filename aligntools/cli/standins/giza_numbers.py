@@ -15,13 +15,9 @@ from aligntools.ground.errors import DataError
 def number_texts(
     texts: Sequence[tuple[str, str]], weights: Sequence[float], vcb: Sequence[str], snt: Sequence[str]
 ) -> list[tuple[str, int, str, int]]:
-    """Write vocabularies and sentence pairs of one or several texts, as plain2snt does.
+    """Write vocabularies and sentence pairs of texts, as plain2snt does; return the pairs with a blank side, left out.
 
-    Pairs with a blank side are left out, though their words count in the vocabularies; returns the two files and how
-    many words each side has.
-
-    texts: Source and target files, a sentence per line.
-    weights: How often the pairs of each text count; 1 where there are fewer weights than texts.
+    weights: How often the pairs of each text count; 1 where there are fewer.
     vcb, snt: The files of vocabularies, and of sentence pairs in both directions.
     """
     counts: tuple[Counter[bytes], Counter[bytes]] = (Counter(), Counter())

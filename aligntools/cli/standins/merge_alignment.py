@@ -12,10 +12,7 @@ from aligntools.ground.errors import DataError
 
 
 def merge_giza_parts(paths: Sequence[str], output: str) -> int:
-    """Write the sentence pairs of several ``A3.final.part`` files in the order of their numbers.
-
-    paths: Parts of one text; the numbers of each rise.
-    """
+    """Write the pairs of several ``A3.final.part`` files, whose numbers rise, in the order of their numbers."""
     count = 0
     with writing(output) as file:
         for number, place, line, record in heapq.merge(*(_pairs(path, place) for place, path in enumerate(paths))):

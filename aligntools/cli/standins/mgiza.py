@@ -1,7 +1,6 @@
 """Stands in for GIZA++ and MGIZA: their options and files; the models are ours, of one direction.
 
-``-s`` is the side that generates, ``-t`` the one that is generated. How the two programs differ is the name of the file
-of alignments: MGIZA writes one of each thread, and here there is one.
+``-s`` generates ``-t``. MGIZA names its file of alignments by the thread; here there is one.
 """
 
 from collections.abc import Sequence
@@ -180,11 +179,7 @@ def command(args: list[str]) -> int:
 
 
 def _alignments(o: dict[str, str], model: str) -> str:
-    """Return the file of alignments.
-
-    Models before IBM 3 have the one of their last iteration, where the option for it asks for that; without this the
-    name is that of the others. MGIZA writes a part of each thread, but for IBM 2.
-    """
+    """Return the file of alignments: models before IBM 3 have that of their last iteration where one is asked for."""
     end, stage = "A3.final", _STAGES.get(model)
     if stage is not None:
         name, often, iterations = stage

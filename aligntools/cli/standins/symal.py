@@ -21,13 +21,7 @@ _LINES = 3 * (1 << 14)
 def combine_bal(
     path: str, output: str, kind: Kind, *, diagonal: bool = False, final: bool = False, both: bool = False
 ) -> int:
-    """Combine both directions of each sentence pair of a file, in constant memory.
-
-    path: As giza2bal.pl writes it; ``-`` is standard input.
-    diagonal, final, both: Of ``grow``: diagonal neighbours too; then links with a free word; or with both words free
-        alone.
-    Returns how many sentence pairs there were. Raises DataError for the first pair that cannot be read.
-    """
+    """Combine both directions of each pair of giza2bal.pl's file, in constant memory; return how many there were."""
     from aligntools.formats.links.giza import parse_bal
     from aligntools.formats.links.pharaoh import LineReader
 

@@ -164,13 +164,9 @@ def transfer_markup_files(
     """Carry all tags over, in order, by a saved model or by one that is trained on them, and write the translations.
 
     source, target: Segments with tags and their translations without, one a line.
-    document: In the place of ``source`` a document. XLIFF and TMX have the translations in them: targets without tags
-        get those of their sources. Of HTML and DOCX ``target`` is the translation: lines of text, one for each segment,
-        or a document with the same blocks. All else is written as it is.
-    segments: The text of the segments of an HTML or DOCX document, one a line without tags, to be translated; nothing
-        else is done.
-    report: A line for every tag, with how sure its place is.
-    train: Train a model on these segments, and on more text: in two files, or one with ``' ||| '`` or a tab between.
+    document: In the place of ``source``. XLIFF and TMX have the translations in them; of HTML and DOCX ``target`` is
+        the translation: a line for each segment, or a document with the same blocks. All else is written as it is.
+    segments: The text of a document's segments, one a line without tags, to be translated; nothing else is done.
     """
     if (source is None) == (document is None) or (source is not None and target is None):
         ways = "the segments with tags as `source` and their translations as `target`, or a document"

@@ -286,10 +286,7 @@ def transfer_markup(
 
 
 def trained(pairs: Iterable[Pair], more: Iterable[tuple[str, str]], how: Tokenizing, **options: Any) -> Aligner:
-    """Return an aligner that `train_aligner` trains on segments without their tags, and on more text.
-
-    Segments that cannot be read, and text that is too long for links, are passed over.
-    """
+    """Return an aligner trained on segments without tags and on more text; what is too long is passed over."""
     found = finders(how)
     words: tuple[list[list[str]], list[list[str]]] = [], []
     for source, target in pairs:

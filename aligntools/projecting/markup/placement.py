@@ -1,9 +1,8 @@
 """Where each mark of a segment comes to stand in its translation, so that all of them nest.
 
-Each mark prefers spans by `features`; the surest is placed first, and what is placed bounds the others: a mark lies
-within what it lay in, encloses what it enclosed, and overlaps nothing else. Tags that enclose no text go where what
-stands on both sides of them is best kept apart. No scores are kept: those of a mark whose span is taken by then are
-found anew. In a long translation, spans begin and end within a window of words around where links put them.
+The surest mark is placed first, and bounds the others: a mark lies within what it lay in, encloses what it enclosed,
+and overlaps nothing else. Tags that enclose no text go where what stands on both sides of them is best kept apart.
+Scores of a mark whose span is taken are found anew. In a long translation spans begin and end near their links.
 """
 
 import heapq
@@ -133,10 +132,7 @@ class SpanFeatures:
     whole: Floats
 
     def scores(self, weights: Floats) -> Floats:
-        """Return the score of each span, by first and last word; -inf where it would end before it begins.
-
-        weights (float64): Of `EDGE` for first words, of `EDGE` for last ones, of `WITHIN`, of `WHOLE`.
-        """
+        """Return the score of each span by first and last word, -inf where it ends before it begins, by all weights."""
         n = len(EDGE)
         sums = np.concatenate([[0.0], np.cumsum(self.within @ weights[2 * n : 2 * n + len(WITHIN)])])
         first = self.first @ weights[:n] - sums[:-1][_slice(self.begins)]
@@ -156,12 +152,7 @@ SIZE = 2 * len(EDGE) + len(WITHIN) + len(WHOLE)
 
 
 class SparseLinks(NamedTuple):
-    """Links between the words of two sentences, those of a source word side by side.
-
-    rows, columns (int64 [links]): Source and target words; ``rows`` do not fall.
-    values (float64 [links]): Probabilities.
-    shape: How many words there are.
-    """
+    """Links between words: int64 rows that do not fall, and columns; float64 values; how many words there are."""
 
     rows: npt.NDArray[np.int64]
     columns: npt.NDArray[np.int64]
@@ -212,10 +203,7 @@ class Evidence:
         return float(np.minimum(sums, 1).mean())
 
     def features(self, begin: int, end: int, begins: range | None = None, ends: range | None = None) -> SpanFeatures:
-        """Return the features of spans of the target, for words ``begin`` to ``end`` of the source.
-
-        begins, ends: First and last words of the spans; None for all.
-        """
+        """Return the features of spans of the target by first and last words, for a span of words of the source."""
         m = len(self.target.spans)
         begins, ends = begins or range(m), ends or range(m)
         inside, outside = self.mass(begin, end)
@@ -408,10 +396,7 @@ class Placement:
         return [one for one in self.found if one is not None]
 
     def _is_left_out(self, span: WordSpan) -> bool:
-        """Whether a span is the number or sign of a note, which the translation does not have.
-
-        One that a space is before may also be linked to what it is called there, such as 8 to eight.
-        """
+        """Whether a span is a note's number or sign, which the translation lacks and links to nothing like it."""
         source = self.evidence.source
         if not 0 < span.end - span.begin <= min(_NOTE, len(source.spans) - 1):
             return False
@@ -458,10 +443,7 @@ class Placement:
             self._fix(k, Placed(begin, end, float(np.exp(score - norms[k])), how))
 
     def _scores(self, span: WordSpan, low: int, high: int) -> tuple[Floats, range, range]:
-        """Return the scores of spans by first and last word, and these words.
-
-        In a long target these are those around where links put the span's ends, or as near as ``low`` to ``high`` are.
-        """
+        """Return scores of spans by first and last word, and these words: of a long target those near the links."""
         begins = ends = range(self.words)
         if self.words > _SHORT:
             first, last = (int(np.argmax(self._point_scores(place))) for place in (span.begin, span.end))

@@ -124,9 +124,8 @@ class MarkedText:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A segment and its translation, cut into words.
+    """A segment and its translation (``target``, as it is written), cut into words.
 
-    target: As it is written.
     places: Where the characters of the target's text begin in ``target``.
     marks: As those of the segment, but counting the characters of the source's text.
     same: Where each character of the source, and its end, is in the target, if both are the same text.

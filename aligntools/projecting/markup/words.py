@@ -31,12 +31,7 @@ Known = Callable[[Sequence[str]], Sequence[bool]]
 
 @dataclass(frozen=True)
 class RawSentence:
-    """A raw sentence and its words.
-
-    spans: Where its pieces begin and end: tags stand between them.
-    words: As they are aligned.
-    word_of: The number of each piece's word.
-    """
+    """A raw sentence: places of its pieces, between which tags stand, aligned words, and the word of each piece."""
 
     text: str
     spans: list[tuple[int, int]]
@@ -45,21 +40,16 @@ class RawSentence:
 
 
 class WordFinder:
-    """What finds the words of raw text of one language.
+    """What finds the words of raw text of one language, by a tokenizer, or by pieces.
 
-    known: Which words a model knows. Pieces that it knows joined are one word; so text is cut as its text was. Without
-        one, an apostrophe within a word goes with what is shorter: ``l'``, ``'s``.
-    tokenizer: Finds words; without one pieces are joined as far as the model knows them.
+    known: Which words a model knows: pieces that it knows joined are one. Without it, apostrophes go with the shorter.
     """
 
     def __init__(self, known: Known | None = None, tokenizer: Finder | None = None) -> None:
         self._known, self._tokenizer = known, tokenizer
 
     def __call__(self, text: str, cuts: Collection[int] = ()) -> RawSentence:
-        """Return a text's words.
-
-        cuts: Places where tags stand. Words are cut there; a word is aligned whole where the model knows it so.
-        """
+        """Return a text's words, cut where tags stand; a word is aligned whole where the model knows it so."""
         pieces, within = _cut(raw_words(text), sorted(cuts))
         inner = frozenset(within)
         apart = frozenset(cuts) - inner  # a word may go across a tag that stands within it

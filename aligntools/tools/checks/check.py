@@ -171,11 +171,7 @@ class Checker:
         self._apart: tuple[list[Floats], list[Floats]] = ([], [])
 
     def add(self, block: Alignments, words: Sequence[Sequence[list[str]]], raw: Sequence[Sequence[str]]) -> None:
-        """Take the next pairs, aligned as `filtering.qualities` does.
-
-        words: The words of both sides, pair by pair.
-        raw: The sides as they stand.
-        """
+        """Take the next pairs, aligned as `filters.qualities` does: words of both sides, and their raw text."""
         for apart, best in zip(self._apart, best_links(block.table, block.probabilities, block.lengths), strict=True):
             apart.append(np.clip(1 - best, 0, 1))
         for n, (pair, texts) in enumerate(zip(zip(*words, strict=True), zip(*raw, strict=True), strict=True)):

@@ -42,10 +42,6 @@ def check_files(
     """Check all pairs of a text, by a saved model or by one that is trained on it, write what was found and return it.
 
     The text is kept in memory: the pairs have to be put in order, and what is usual is learned from all of them.
-
-    output: Rows with tabs between their fields, or an object a line; the worst pair first, or ``in_order``.
-    summary: ``output`` has one line about the text alone.
-    flagged: Leave out pairs that are not flagged.
     """
     work.check()
     if summary and (flagged or in_order or output_format != "tsv"):

@@ -34,10 +34,9 @@ _POSITION = re.compile(r"%\d+\$.+")
 
 
 def repetitions(words: Sequence[str], at_once: bool = False) -> list[Span]:
-    """Return the words that repeat what is before them: right behind it, or three and more of them anywhere.
+    """Return the words that repeat what is before them: right behind it, or (not ``at_once``) three and more anywhere.
 
-    ``a b a b`` repeats two words, and so does ``a a a``. Punctuation alone is none. A span's score is its
-    number of words. With ``at_once`` only what is repeated right behind itself is found.
+    ``a b a b`` repeats two words, and so does ``a a a``. Punctuation alone is none. Scores are numbers of words.
     """
     n = len(words)
     marked, lettered = [False] * n, [any(c.isalnum() for c in word) for word in words]
@@ -264,12 +263,7 @@ class Judged(NamedTuple):
 def judge(
     sides: Sequence[Sequence[str]], odds: Sequence[Floats], lengths: Lengths, raw: Sequence[str] | None = None
 ) -> Judged:
-    """Return what is found in a pair.
-
-    sides: The words of both sides; at least one of each.
-    odds (float64 [words], of both sides): See `null_rates.log_odds`.
-    raw: The sides as they stand, for placeholders and numbers; else the words with spaces between.
-    """
+    """Return what is found in a pair, by its words, their odds (float64 [words]), and the sides as they stand."""
     texts = raw if raw is not None else [" ".join(side) for side in sides]
     other = [placeholders(text) for text in texts]
     kept = [_words_of_text(side, text, own.hidden) for side, text, own in zip(sides, texts, other, strict=True)]

@@ -62,10 +62,7 @@ def shape_of(word: str) -> int:
 
 
 def null_shares(model: AlignmentModel) -> tuple[Floats, Floats] | None:
-    """Return the shares of the words of both vocabularies that a model ascribes to NULL, float64 [words + 1].
-
-    None where it has no whole words.
-    """
+    """Return the shares of both vocabularies' words that are NULL's, float64 [words + 1]; None without whole words."""
     view = model.views[0]
     if view.letters:
         return None
@@ -113,11 +110,7 @@ class WordTypes:
 def usual_rates(types: Ids, apart: Floats, classes: Ids) -> Floats:
     """Return how often the word of each place has no link elsewhere, smoothed by the rate of its class.
 
-    The place itself does not count: what is unusual about it must not become usual by it.
-
-    types (int64 [places]): The number of each place's word.
-    apart (float64 [places]): The probability that it has no link there.
-    classes (int64 [words]).
+    types (int64 [places]): The word; apart (float64 [places]): its probability of no link; classes (int64 [words]).
     """
     count, total = np.bincount(types, minlength=len(classes)), np.bincount(types, apart, len(classes))
     fixed = RATE_OF_CLASS.ravel()
@@ -128,9 +121,6 @@ def usual_rates(types: Ids, apart: Floats, classes: Ids) -> Floats:
 
 
 def log_odds(apart: Floats, rates: Floats) -> Floats:
-    """Return how much speaks for each place's word having no counterpart, rather than a usual one: natural logarithms.
-
-    apart, rates (float64 [places]): See `usual_rates`.
-    """
+    """Return log-odds of each place's word having no counterpart, by its ``apart`` and its rate; see `usual_rates`."""
     link, rate = np.digitize(apart, UNLINKED), np.digitize(rates, RATES)
     return np.asarray(np.clip(np.log(OMITTED[link] / USUAL[rate, link]), -MOST, MOST))

@@ -20,10 +20,9 @@ class Span(NamedTuple):
 
 
 def maximal_spans(scores: Sequence[float]) -> list[Span]:
-    """Return the maximal scoring spans of a sequence, in order.
+    """Return the maximal scoring spans of a sequence, in order; the best is the span with the highest sum.
 
-    Each is a span that cannot be made longer or shorter without its sum falling, and none overlaps another. The best of
-    them is the span with the highest sum. Linear time in practice.
+    None can be made longer or shorter without its sum falling, and none overlaps another. Linear time in practice.
     """
     # a candidate: start, end, sum of all that is before it, sum up to its end
     found: list[tuple[int, int, float, float]] = []

@@ -50,10 +50,7 @@ def _endings(word: str, other: str) -> tuple[int, int, int]:
 
 
 class InAnyCase(dict[tuple[str, str], int]):
-    """Numbers of words, those that differ in case alone as one: STRASSE is Straße, and Maße is not Masse.
-
-    Two words are the same whose lower case is, or their upper case where one of them is written so.
-    """
+    """Numbers of words, one for lower cases that are the same, or upper ones if one is so: STRASSE is Straße."""
 
     def add(self, word: str) -> int:
         """Return the number of a word, a new one where there is none."""
@@ -71,11 +68,7 @@ class InAnyCase(dict[tuple[str, str], int]):
 
 
 def inconsistencies(text: Bitext, links: Links, known: Iterable[tuple[str, str]]) -> Iterator[Inconsistency]:
-    """Yield the places, in order, where a source term stands, in any form, and none of its translations does.
-
-    A term within a longer one that is known, too, is not looked at. Upper and lower case are the same. Words of the
-    known terms stand between spaces.
-    """
+    """Yield where a source term, in no longer one, stands in any form and case, and none of its translations does."""
     numbers = InAnyCase()
     words: dict[int, str] = {}
     entries: dict[tuple[int, ...], tuple[str, list[str]]] = {}

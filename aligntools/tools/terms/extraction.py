@@ -97,11 +97,7 @@ def kinds_of(text: Bitext, links: Links, learned: bool) -> tuple[np.ndarray, np.
 def find_terms(
     cased: Bitext, links: Links, settings: TermSettings, tags: Sequence[list[str] | None] = (None, None)
 ) -> list[Term]:
-    """Return the term pairs of an aligned text, the best first; upper and lower case are the same.
-
-    cased: As it is written, which is how terms are shown.
-    tags: A tag for each word of either side, where the settings have a pattern of tags.
-    """
+    """Return the term pairs of an aligned text, the best first, as it writes them; tags where there is a pattern."""
     text = in_lower_case(cased)
     kinds = kinds_of(text, links, settings.stop_words)
     longest = settings.max_words
@@ -209,11 +205,7 @@ def _stretches(side: Side, begin: np.ndarray, lengths: np.ndarray, longest: int)
 
 
 def alone(source: Side, target: Side, pairs: PhrasePairs, counts: np.ndarray, longest: int) -> np.ndarray:
-    """Return how often each pair comes by itself: less the mean count of the longer pairs that it stands within.
-
-    pairs: One occurrence of each pair, ordered by `code`.
-    longest: Words of a side, at most.
-    """
+    """Return how often pairs, ordered by code, come alone: less the mean count of the longer pairs around them."""
     code = pairs.code
     sums, within = np.zeros(len(code)), np.zeros(len(code))
     outer = np.flatnonzero((pairs.source_length > 1) | (pairs.target_length > 1))
@@ -258,10 +250,7 @@ def kind_of(word: str) -> int:
 
 
 def unevenness(tokens: np.ndarray, words: int) -> np.ndarray:
-    """Return how unevenly each word comes in the parts of a text, beyond chance [shape=(words,)].
-
-    It is the coefficient of variation of its count in parts of equal length, without what a Poisson variable has.
-    """
+    """Return how unevenly words come in the parts of a text: the variation of their counts beyond Poisson's [words]."""
     parts = int(np.clip(len(tokens) // _PART_WORDS, _FEWEST_PARTS, _PARTS))
     edges = np.linspace(0, len(tokens), parts + 1).astype(np.int64)
     squares = np.zeros(words)
@@ -273,11 +262,7 @@ def unevenness(tokens: np.ndarray, words: int) -> np.ndarray:
 
 
 def stop_words(words: Sequence[str], tokens: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """Return which words are stop words [shape=(words,), dtype=bool].
-
-    tokens [words of the text].
-    best [words]: Which share of a word's occurrences is linked to the partner that it has most often.
-    """
+    """Return which words are stop words, bool [words]; ``best`` [words]: shares of the most frequent partners."""
     counts = np.bincount(tokens, minlength=len(words))
     share = counts / max(len(tokens), 1)
     frequent = (share >= _RARE) & (counts >= _FEW)

@@ -46,12 +46,7 @@ def codes_of(tokens: np.ndarray, longest: int) -> Iterator[np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class PhrasePairs:
-    """Places of phrase pairs.
-
-    source, target (int64 [pairs]): First word on either side, counted over the whole text.
-    source_length, target_length (int8 [pairs]).
-    source_code, target_code (uint64 [pairs]): What words they are; see `mixed`.
-    """
+    """Places of phrase pairs: first words (int64), lengths (int8) and codes (uint64; see `mixed`) of sides [pairs]."""
 
     source: np.ndarray
     target: np.ndarray
@@ -86,13 +81,10 @@ def phrase_pairs(
     target_kinds: np.ndarray,
     matching: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
 ) -> Iterator[PhrasePairs]:
-    """Yield the tight phrase pairs of a text, block by block.
+    """Yield the tight phrase pairs of a text, block by block, of ``longest`` words a side at most.
 
-    longest: Words of a side, at most.
-    source_kinds, target_kinds (int8 [words of the vocabulary]): Where words may stand in a stretch: `ANYWHERE`,
-        `WITHIN` (not first and not last), `NOWHERE`.
-    matching (bool [longest, words] or None, of either side): Stretches that may be taken, by their lengths less 1 and
-        first words; None: all.
+    source_kinds, target_kinds (int8 [vocabulary]): Where words may stand: `ANYWHERE`, `WITHIN` (no end), `NOWHERE`.
+    matching (bool [longest, words] or None): Stretches of a side that may be taken, by length less 1 and first word.
     """
     kinds = source_kinds, target_kinds
     for begin in range(0, len(source), BLOCK):
@@ -173,11 +165,7 @@ _SMALLEST, _LARGEST = 16, 27  # bits of the table's size
 
 
 def frequent(parts: Callable[[], Iterator[PhrasePairs]], words: int, least: int) -> PhrasePairs:
-    """Return the occurrences of pairs that come at least so often, ordered by pair, then by place.
-
-    parts: Yields the occurrences; called twice.
-    words: Of the text, about, which the table's size goes by.
-    """
+    """Return the occurrences of pairs that come so often, by pair, then place; of a text of about so many words."""
     bits = int(np.clip(np.ceil(np.log2(max(words, 1))) + 1, _SMALLEST, _LARGEST))
     shift, table = np.uint64(64 - bits), np.zeros(1 << bits, np.int32)
     for part in parts():
@@ -194,12 +182,7 @@ def frequent(parts: Callable[[], Iterator[PhrasePairs]], words: int, least: int)
 
 
 def occurrences(side: Side, codes: np.ndarray, longest: int) -> np.ndarray:
-    """Return how often stretches of words come in a text, linked or not.
-
-    codes (uint64 [stretches]): Sorted, each once.
-    longest: Words of a stretch, at most.
-    Returns int64 [stretches].
-    """
+    """Return how often stretches come in a text, int64 [stretches]; sorted codes of ``longest`` words at most."""
     found = np.zeros(len(codes), np.int64)
     if not len(codes):
         return found
@@ -216,11 +199,7 @@ def occurrences(side: Side, codes: np.ndarray, longest: int) -> np.ndarray:
 
 
 def log_likelihood(both: np.ndarray, source: np.ndarray, target: np.ndarray, total: int) -> np.ndarray:
-    """Return the log-likelihood ratio of pairs (Dunning 1993), 0 where they come together less than by chance.
-
-    both, source, target [pairs]: How often a pair comes, and each of its sides.
-    total: Places in which they could.
-    """
+    """Return the log-likelihood ratio of pairs (Dunning 1993), 0 below chance, by counts of pairs, sides, places."""
     k11 = both.astype(np.float64)
     k12, k21 = source - k11, target - k11
     k22 = np.maximum(total - source - target + k11, 0)

@@ -21,10 +21,7 @@ _FIRST, _OTHER = 0xE000, "\ud7ff"
 
 
 class TagPattern:
-    """A pattern.
-
-    Raises UsageProblem when it is none.
-    """
+    """A pattern of tags; UsageProblem when it is none."""
 
     def __init__(self, text: str) -> None:
         self.text, self._characters = text, dict[str, str]()
@@ -55,12 +52,7 @@ class TagPattern:
         return self._compiled.fullmatch("".join(self._characters.get(tag, _OTHER) for tag in tags)) is not None
 
     def stretches(self, tags: list[str], longest: int) -> np.ndarray:
-        """Return where stretches of words match.
-
-        tags: Of the words of a text, joined; a stretch over the end of a sentence is looked at like others.
-        Returns bool [longest, words]: whether the stretch matches that begins with a word and has one more words than
-        the row's number.
-        """
+        """Return which stretches of a text's tags match, by first word: bool [longest, words], row k of k + 1 words."""
         names = list(dict.fromkeys(tags))
         numbers = {name: number for number, name in enumerate(names)}
         ids = np.fromiter((numbers[tag] for tag in tags), np.int64, len(tags))

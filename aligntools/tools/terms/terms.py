@@ -286,11 +286,9 @@ def term_files(
     source_tags: str | None = None,
     target_tags: str | None = None,
 ) -> None:
-    """Find the terms of a text and write them.
+    """Find the terms of a text, without ``known`` ones, and write them.
 
-    known: A glossary whose terms are left out.
-    inconsistent: Where the text translates these terms otherwise: line, term, its translations, what it is linked to.
-    source_tags, target_tags: A tag for each word of the sides.
+    inconsistent: Where the text translates known terms otherwise: line, term, its translations, what it is linked to.
     """
     work.check()
     text, tags = work.text, (source_tags, target_tags)
