@@ -60,7 +60,7 @@ from aligntools.parsing.valence import expected_counts
 from aligntools.sentences.alignment import align as align_sentences
 from aligntools.sentences.model import kinds_of
 from aligntools.sentences.text import text_of
-from aligntools.sentences.vectors import Vectors, unit_from_mean
+from aligntools.sentences.vectors import unit_from_mean
 from aligntools.store import sorting
 from aligntools.store.sorting import ArrayStore
 from aligntools.tagging.chain import Chain, ChainText
@@ -358,7 +358,7 @@ def sentences(folder: Path, pool: Pool) -> None:
     texts = [text_of([f"{word} {n} ." for n in range(12)]) for word in ("a", "b")]
     rng = np.random.default_rng(1)
     vectors = [
-        Vectors(
+        (
             unit_from_mean(rng.standard_normal((12, _WIDTH), np.float32)),
             rng.standard_normal((len(text.words), _WIDTH), np.float32),
         )

@@ -2,7 +2,8 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -31,21 +32,10 @@ SURER = 1.5
 _NODES_OF_LENGTHS = 12_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """The groups of two documents.
-
-    groups (int64 [groups, 4]): First and last + 1 source sentence, first and last + 1 target sentence. Every
-        sentence is in one; by source sentence, those of target sentences alone where they stand.
-    chances (float64 [groups]): The probability of each.
-    moved (bool [groups]): Whether it is part of a section that stands elsewhere.
-    belief: How far the documents look like translations of each other, 0 to 1.
-    """
-
-    groups: np.ndarray
-    chances: np.ndarray
-    moved: np.ndarray
-    belief: float
+#: Groups, the probability of each and whether it is part of a section that stands elsewhere; see `align`.
+Groups: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
+#: Vectors of sentences, their anchors (int64 [anchors, 2]), and how far these are believed.
+_Near: TypeAlias = tuple[SentenceSides, np.ndarray, float]
 
 
 def _paired(groups: np.ndarray) -> np.ndarray:
@@ -58,81 +48,77 @@ def align(
     target: Text,
     *,
     kinds: np.ndarray,
-    encoded: Sequence[vectors.Vectors] | None = None,
+    encoded: Sequence[tuple[np.ndarray, np.ndarray]] | None = None,
     known: Sequence[WordEntries] = (),
     places: np.ndarray | None = None,
     moved: bool = True,
     pool: Pool,
     report: Callable[[str], None] = lambda text: None,
-) -> Found:
+) -> tuple[Groups, float]:
     """Return the groups of two documents that belong together.
 
     kinds: See `model.kinds_of`.
-    encoded: Vectors of both sides.
+    encoded: Vectors of both sides; see `vectors.encode`.
     known: Pairs of words that are known beforehand.
     places (int64 [places, 2]): Sentences that are pairs, and in no group with others by their costs.
     moved: Look for sections that stand elsewhere.
+    Returns groups (int64 [groups, 4]): First and last + 1 source sentence, first and last + 1 target sentence; every
+        sentence is in one; by source sentence, those of target sentences alone where they stand. Chances (float64
+        [groups]), moved (bool [groups]). Belief: How far the documents look like translations of each other, 0 to 1.
     """
     n, m = len(source), len(target)
     start = [lexicons.look_alikes(source, target), *known]
     near = None
     if encoded is not None:
-        near = _neighbours(encoded, (source, target), pool)
-        if near.trust > 0:
-            start.append(vectors.near_words(source, target, encoded, pool))
+        (x, y), words = zip(*encoded, strict=True)
+        near = _neighbours(x, y, (source, target), pool)
+        if near is not None:
+            start.append(vectors.near_words(source, target, words, pool))
     entries = lexicons.joined(start, len(target.words))
     lexicon = lexicons.learn(source, target, np.empty((0, 4), np.int64), np.empty(0), entries)
-    trusted = near is not None and near.trust > 0
-    model = Model(source, target, kinds, WITH_VECTORS if trusted else WITHOUT)
-    if trusted and near is not None:
-        model = replace(model, sides=near.sides, trust=near.trust)
+    model = Model(source, target, kinds, WITHOUT)
+    if near is not None:
+        model = replace(model, constants=WITH_VECTORS, sides=near[0], trust=near[2])
     path, anchors, belief = None, np.empty((0, 2), np.int64), 0.0
     for number in range(ROUNDS):
         anchors, chain, belief = _anchors(source, target, lexicon, near)
         report(f"round {number + 1}: {len(chain)} anchors")
-        unknown = path is None and len(chain) < 3 and not trusted
+        unknown = path is None and len(chain) < 3 and near is None
         if unknown:  # by lengths alone, in a wide band
             model = replace(model, lexicon=None)
             band = bands.around(chain[:0], n, m, _NODES_OF_LENGTHS)
         else:
             model = replace(model, lexicon=lexicon)
             if path is not None and len(chain) < max(3, min(n, m) // 20):  # few: around the path found before
-                chain = path.groups[_paired(path.groups)][:, [0, 2]]
+                chain = path[0][_paired(path[0])][:, [0, 2]]
             band = bands.around(chain, n, m)
         if places is not None and len(places):
             band = bands.forced(band, places, m)
         before, path = path, best_path(model, band)
-        if before is not None and not unknown and np.array_equal(before.groups, path.groups):
+        if before is not None and not unknown and np.array_equal(before[0], path[0]):
             break
         if number + 1 < ROUNDS:
-            lexicon = lexicons.learn(source, target, path.groups, path.chances, entries)
+            lexicon = lexicons.learn(source, target, *path[:2], entries)
     assert path is not None
-    found = Found(path.groups, path.chances, np.zeros(len(path.groups), bool), belief)
+    groups, chances, elsewhere = path[0], path[1], np.zeros(len(path[0]), bool)
     if moved and not (places is not None and len(places)):
-        found = _with_moved(model, found, anchors)
-    odds = np.log(np.maximum(found.chances, 1e-9)) - np.log(np.maximum(1.0 - found.chances, 1e-9))
-    return replace(found, chances=1.0 / (1.0 + np.exp(-odds / SURER)))
+        groups, chances, elsewhere = _with_moved(model, (groups, chances, elsewhere), anchors)
+    odds = np.log(np.maximum(chances, 1e-9)) - np.log(np.maximum(1.0 - chances, 1e-9))
+    return (groups, 1.0 / (1.0 + np.exp(-odds / SURER)), elsewhere), belief
 
 
-@dataclass(frozen=True, eq=False)
-class _Near:
-    """What vectors say of the sentences: their anchors, and how far they are believed."""
-
-    sides: SentenceSides
-    anchors: np.ndarray
-    trust: float
-
-
-def _neighbours(encoded: Sequence[vectors.Vectors], texts: Sequence[Text], pool: Pool) -> _Near:
-    x, y = (one.sentences for one in encoded)
+def _neighbours(x: np.ndarray, y: np.ndarray, texts: Sequence[Text], pool: Pool) -> _Near | None:
+    """Return what vectors of sentences (float32 [sentences, width]) say; None where they are not believed."""
     best, margin, usual = vectors.nearest(x, y, pool)
     back, back_margin, back_usual = vectors.nearest(y, x, pool)
     anchors = bands.mutual(best, back, (margin > 0) & x.any(1), (back_margin > 0) & y.any(1))
     trust = bands.belief(anchors, bands.chain(anchors))
+    if trust <= 0:
+        return None
     worth = [np.sqrt(np.maximum(text.side.lengths(), 1)) for text in texts]
     worth = [own / own.mean() if len(own) else own for own in worth]
     weighted = [own * by[:, None].astype(np.float32) for own, by in zip((x, y), worth, strict=True)]
-    return _Near(SentenceSides(weighted, [usual, back_usual], worth), anchors, min(1.0, trust / TRUSTED))
+    return (weighted, [usual, back_usual], worth), anchors, min(1.0, trust / TRUSTED)
 
 
 def _anchors(
@@ -141,19 +127,19 @@ def _anchors(
     """Return the anchors of words and of vectors, their chain, and how far it is believed."""
     found = bands.lexical_anchors(source, target, lexicon)
     belief = bands.belief(found, bands.chain(found))
-    if near is not None and near.trust > 0:
-        belief = max(belief, near.trust)
-        twice = np.concatenate([near.anchors, found])  # where both have a sentence, vectors have the word
+    if near is not None:
+        belief = max(belief, near[2])
+        twice = np.concatenate([near[1], found])  # where both have a sentence, vectors have the word
         twice = twice[np.unique(twice[:, 0], return_index=True)[1]]
         found = twice[np.sort(np.unique(twice[:, 1], return_index=True)[1])]
     kept = bands.supported(found, max(len(source), len(target)))
     return kept, bands.chain(kept), belief
 
 
-def _with_moved(model: Model, found: Found, anchors: np.ndarray) -> Found:
+def _with_moved(model: Model, found: Groups, anchors: np.ndarray) -> Groups:
     """Return the groups with sections that stand elsewhere: anchors among sentences that are alone, in a row."""
-    g = found.groups
-    loose = ~_paired(g) | (found.chances < DOUBTED)
+    g, g_chances, _ = found
+    loose = ~_paired(g) | (g_chances < DOUBTED)
     free = [np.zeros(len(text), bool) for text in (model.source, model.target)]
     for row in g[loose]:
         free[0][row[0] : row[1]] = True
@@ -166,12 +152,12 @@ def _with_moved(model: Model, found: Found, anchors: np.ndarray) -> Found:
         rows, columns = (_widened(free[side], block[0, side], block[-1, side]) for side in (0, 1))
         part = model.part(rows, columns)
         n, m = len(part.source), len(part.target)
-        path = best_path(part, bands.around(bands.chain(block - [rows.start, columns.start]), n, m))
-        own = path.groups + np.array((rows.start, rows.start, columns.start, columns.start))
+        own, chances, total = best_path(part, bands.around(bands.chain(block - [rows.start, columns.start]), n, m))
+        own += np.array((rows.start, rows.start, columns.start, columns.start))
         both = _paired(own)
         both &= [free[0][a:b].all() and free[1][c:d].all() for a, b, c, d in own.tolist()]  # others are between anchors
-        if both.sum() >= FEWEST and path.total >= SURE:
-            sections.append((own[both], path.chances[both]))
+        if both.sum() >= FEWEST and total >= SURE:
+            sections.append((own[both], chances[both]))
             for row in own[both]:
                 free[0][row[0] : row[1]] = False
                 free[1][row[2] : row[3]] = False
@@ -179,7 +165,7 @@ def _with_moved(model: Model, found: Found, anchors: np.ndarray) -> Found:
         return found
     more, chances = (np.concatenate(parts) for parts in zip(*sections, strict=True))
     left, left_chances, before = list[np.ndarray](), list[float](), list[int]()
-    for row, chance, is_loose in zip(g, found.chances.tolist(), loose.tolist(), strict=True):
+    for row, chance, is_loose in zip(g, g_chances.tolist(), loose.tolist(), strict=True):
         own = row[None]
         if is_loose and not (free[0][row[0] : row[1]].all() and free[1][row[2] : row[3]].all()):
             own = np.array(
@@ -196,7 +182,7 @@ def _with_moved(model: Model, found: Found, anchors: np.ndarray) -> Found:
     alone = groups[:, 0] == groups[:, 1]  # target sentences alone stay behind what they stood behind
     order = np.lexsort((groups[:, 2], ~alone, sources))
     moved = np.arange(len(groups)) >= len(left)
-    return Found(groups[order], np.concatenate([left_chances, chances])[order], moved[order], found.belief)
+    return groups[order], np.concatenate([left_chances, chances])[order], moved[order]
 
 
 def _free(anchors: np.ndarray, free: Sequence[np.ndarray]) -> np.ndarray:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.sentences import kernels_anchors as kernels
+from aligntools.sentences import kernels_lexicon as kernels
 from aligntools.sentences import vectors
-from aligntools.sentences.lexicon import Direction, GroupLexicon
+from aligntools.sentences.lexicon import GroupLexicon
 from aligntools.sentences.text import Text
 
 #: Words in more sentences do not vote for anchors; nor do ratios below this.
@@ -42,30 +42,15 @@ class Band:
     end: np.ndarray
     at: np.ndarray
 
+    @classmethod
+    def of(cls, begin: np.ndarray, end: np.ndarray) -> "Band":
+        """Return the band of these rows."""
+        return cls(begin, end, np.concatenate([[0], np.cumsum(end - begin)]))
+
     @property
     def nodes(self) -> int:
         """How many there are."""
         return int(self.at[-1])
-
-    @property
-    def widest(self) -> int:
-        """Nodes of the longest row."""
-        return int((self.end - self.begin).max())
-
-
-def of_edges(low: np.ndarray, high: np.ndarray, m: int) -> Band:
-    """Return the band of rows whose nodes are at least ``low:high``, widened so that both never fall.
-
-    low, high (int64 [n + 1]): From 0 to m.
-    """
-    begin = np.minimum.accumulate(np.clip(low, 0, m)[::-1])[::-1].astype(np.int64)
-    end = np.maximum.accumulate(np.clip(high, 0, m) + 1).astype(np.int64)
-    begin[0], end[-1] = 0, m + 1
-    end[:-1] = np.maximum(end[:-1], begin[1:] + 1)  # so that rows touch
-    end = np.maximum.accumulate(end)
-    at = np.zeros(len(begin) + 1, np.int64)
-    np.cumsum(end - begin, out=at[1:])
-    return Band(begin, end, at)
 
 
 def lexical_anchors(source: Text, target: Text, lexicon: GroupLexicon) -> np.ndarray:
@@ -73,24 +58,19 @@ def lexical_anchors(source: Text, target: Text, lexicon: GroupLexicon) -> np.nda
     sizes = len(source), len(target)
     where = around_blocks(source, target, lexicon) if min(sizes) > LARGE else None
     near = where or [(np.arange(a) * b // max(1, a), np.full(a, vectors.REACH)) for a, b in (sizes, sizes[::-1])]
-    forward = _voted(source, target, lexicon.forward, *near[0])
-    reverse = _voted(target, source, lexicon.reverse, *near[1])
-    return mutual(forward[0], reverse[0], forward[1] > 0, reverse[1] > 0)
-
-
-def _voted(
-    source: Text, target: Text, direction: Direction, centre: np.ndarray, reach: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    n, m = len(source), len(target)
-    tokens = target.side.tokens.astype(np.int64)
-    rows = np.repeat(np.arange(m), target.side.lengths())
-    keys = np.unique(tokens * max(1, m) + rows)  # a word counts once in a sentence
-    start = np.searchsorted(keys, np.arange(len(target.words) + 1) * max(1, m))
-    best, margin = np.zeros(n, np.int64), np.zeros(n)
-    own = source.side.tokens, source.side.offsets, direction.ptr, direction.ids, direction.ratios
-    where = start, (keys % max(1, m)).astype(np.int32), RARE, centre, reach
-    kernels.votes(*own, LEAST, *where, np.zeros(m), np.zeros(m, np.int32), best, margin)
-    return best, margin
+    found = []
+    for one, other, d, (centre, reach) in zip((source, target), (target, source), lexicon, near, strict=True):
+        n, m = len(one), len(other)
+        rows = np.repeat(np.arange(m), other.side.lengths())
+        keys = np.unique(other.side.tokens.astype(np.int64) * max(1, m) + rows)  # a word counts once in a sentence
+        start = np.searchsorted(keys, np.arange(len(other.words) + 1) * max(1, m))
+        best, margin = np.zeros(n, np.int64), np.zeros(n)
+        own = one.side.tokens, one.side.offsets, d.ptr, d.ids, d.ratios, LEAST
+        sentences = start, (keys % max(1, m)).astype(np.int32), RARE, centre, reach
+        kernels.votes(*own, *sentences, np.zeros(m), np.zeros(m, np.int32), best, margin)
+        found.append((best, margin > 0))
+    (forward, sure), (reverse, back_sure) = found
+    return mutual(forward, reverse, sure, back_sure)
 
 
 def around_blocks(source: Text, target: Text, lexicon: GroupLexicon) -> list[tuple[np.ndarray, np.ndarray]] | None:
@@ -111,7 +91,7 @@ def around_blocks(source: Text, target: Text, lexicon: GroupLexicon) -> list[tup
         found.data[:] = 1.0 + np.log(found.data)
         return found
 
-    d = lexicon.forward
+    d = lexicon[0]
     chances = d.ratios * target.shares[d.ids].astype(np.float32)
     words = counts(source) @ csr_matrix((chances, d.ids, d.ptr), (len(source.words), len(target.words)))
     others = counts(target)
@@ -209,7 +189,11 @@ def around(found: np.ndarray, n: int, m: int, nodes: int = NODES) -> Band:
         low, high = np.maximum(low, middle - half), np.minimum(high, middle + half)
     low[rows < MARGIN], high[rows > n - MARGIN] = 0, m
     low, high = np.minimum(low, middle), np.maximum(high, middle)
-    return of_edges(low, high, m)
+    begin = np.minimum.accumulate(np.clip(low, 0, m)[::-1])[::-1].astype(np.int64)  # widened so that both never fall
+    end = np.maximum.accumulate(np.clip(high, 0, m) + 1).astype(np.int64)
+    begin[0], end[-1] = 0, m + 1
+    end[:-1] = np.maximum(end[:-1], begin[1:] + 1)  # so that rows touch
+    return Band.of(begin, np.maximum.accumulate(end))
 
 
 def forced(band: Band, places: np.ndarray, m: int) -> Band:
@@ -227,6 +211,4 @@ def forced(band: Band, places: np.ndarray, m: int) -> Band:
     end = np.clip(band.end - 1, low, high) + 1
     i, j = places.T
     begin[[0, *(i + 1)]], end[[*i, n]] = [0, *(j + 1)], [*(j + 1), m + 1]
-    at = np.zeros(n + 2, np.int64)
-    np.cumsum(end - begin, out=at[1:])
-    return Band(begin, end, at)
+    return Band.of(begin, end)

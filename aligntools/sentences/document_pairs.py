@@ -175,10 +175,11 @@ def _read(source: Any, target: Any, settings: SentenceSettings, names: tuple[str
     splits: list[Callable[[str], list[str]] | None] = [None, None]
     if settings.split_sentences is not None:
         splits = [sentence_splitter(one, "split_sentences") for one in languages_of(settings.split_sentences)]
-    return (
-        read_document(source, names[0], settings.anchors, splits[0]),
-        read_document(target, names[1], settings.anchors, splits[1]),
+    first, second = (
+        read_document(document, name, settings.anchors, split)
+        for document, name, split in zip((source, target), names, splits, strict=True)
     )
+    return first, second
 
 
 #: Loads an encoder, once for many documents.
@@ -193,25 +194,21 @@ def _aligned(
     places = common_places(source, target, settings.anchors)
     rows = np.empty((0, 2), np.int64) if places is None else places
     read = [with_places(one, rows[:, side].tolist()) for side, one in enumerate(documents)]
-    texts = [text_of(lines, costs) for lines, _, costs in read]
+    texts = text_of(*read[0][::2]), text_of(*read[1][::2])
     size = settings.group_size
-    known = [
-        of_dictionary(texts[0], texts[1], ((one.source, one.target) for one in read_dictionary(str(path))))
-        for path in settings.dictionary
-    ]
-    known += [of_priors(texts[0], texts[1], read_priors(str(path))) for path in settings.priors]
+    known = [of_dictionary(*texts, (one[:2] for one in read_dictionary(str(path)))) for path in settings.dictionary]
+    known += [of_priors(*texts, read_priors(str(path))) for path in settings.priors]
     with pool_of(run.threads) as pool:
-        encoded: list[vectors.Vectors] | None = None
+        encoded: list[tuple[np.ndarray, np.ndarray]] | None = None
         if settings.vectors is not None:
-            known.append(vectors.of_files(settings.vectors, texts[0], texts[1], pool))
+            known.append(vectors.of_files(settings.vectors, *texts, pool))
         encoder = EncoderSettings(encoder=settings.encoder).chosen(True)
         if encoder.asked and all(map(len, texts)):
             model = _encoder(encoder.folder)
             report("the encoder reads both documents")
             encoded = [vectors.encode(model, text, pool) for text in texts]
-        found = alignment.align(
-            texts[0],
-            texts[1],
+        (rows_of, chances, elsewhere), belief = alignment.align(
+            *texts,
             kinds=kinds_of(size, size, size + 2),
             encoded=encoded,
             places=None if places is None else rows + np.arange(len(rows))[:, None],
@@ -222,7 +219,7 @@ def _aligned(
         )
     groups, moved = list[SentenceGroup](), list[bool]()
     numbers = [own.tolist() for _, own, _ in read]
-    for (a, b, c, d), chance, elsewhere in zip(found.groups.tolist(), found.chances.tolist(), found.moved, strict=True):
+    for (a, b, c, d), chance, away in zip(rows_of.tolist(), chances.tolist(), elsewhere.tolist(), strict=True):
         both = tuple(numbers[0][a:b]), tuple(numbers[1][c:d])
         if both == ((-1,), (-1,)):  # a place
             continue
@@ -231,11 +228,10 @@ def _aligned(
             moved += [False, False]
         else:
             groups.append(SentenceGroup(*both, min(1.0, chance)))
-            moved.append(bool(elsewhere))
-    doubt = _doubt(documents, texts, found.belief)
-    if doubt:
+            moved.append(away)
+    if doubt := _doubt(documents, texts, belief):
         _log.warning("%s and %s %s", source.name, target.name, doubt)
-    return SentenceAlignment(source, target, groups, moved, found.belief)
+    return SentenceAlignment(source, target, groups, moved, belief)
 
 
 def _doubt(documents: Documents, texts: Sequence[Text], belief: float) -> str:
@@ -372,7 +368,10 @@ def read_list(path: str) -> list[tuple[str, str, str]]:
         if len(columns) not in (2, 3) or not all(columns):
             problem = f"{len(columns)} columns; give source TAB target, and TAB name if there is one"
             raise DataError(path, number, problem)
-        name = columns[2] if len(columns) == 3 else _stem(columns[0])
+        name = os.path.basename(columns[0])
+        for suffix in SUFFIX_OF_COMPRESSION:
+            name = name.removesuffix(suffix)
+        name = columns[2] if len(columns) == 3 else name
         if os.path.basename(name) != name or name in (".", ".."):
             raise DataError(path, number, f"the name '{shown(name)}' names a folder; give a name without one")
         if name in known:
@@ -381,13 +380,6 @@ def read_list(path: str) -> list[tuple[str, str, str]]:
         known[name] = number
         rows.append((os.path.join(folder, columns[0]), os.path.join(folder, columns[1]), name))
     return rows
-
-
-def _stem(path: str) -> str:
-    name = os.path.basename(path)
-    for suffix in SUFFIX_OF_COMPRESSION:
-        name = name.removesuffix(suffix)
-    return name
 
 
 def align_sentence_lists(

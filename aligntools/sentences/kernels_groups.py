@@ -14,6 +14,10 @@ from aligntools.ground.compiler import kernel
 
 _LOW = -1e30
 _FAR = 40.0
+#: Variance of the logarithm of lengths' ratio, and what is added to it by the inverse of both lengths.
+VARIANCE, PER_SIZE = 0.0026, 1.5
+#: The least that lengths can speak against a group.
+LOWEST = -8.0
 
 
 class GroupEvidence(NamedTuple):
@@ -56,9 +60,6 @@ class GroupWeights(NamedTuple):
 
     lexicon: float
     length: float
-    lowest: float
-    variance: float
-    per_size: float
     background: float
     vectors: float
 
@@ -146,9 +147,9 @@ def group_score(i, j, a, b, evidence, weights):
             words += evidence.reverse[b - 1, at[i + x] + j - begin[i + x]]
         total += weights.lexicon * words
     ratio = evidence.t_logs[b - 1, j] - evidence.s_logs[a - 1, i]
-    variance = weights.variance + weights.per_size * (evidence.s_inverses[a - 1, i] + evidence.t_inverses[b - 1, j])
+    variance = VARIANCE + PER_SIZE * (evidence.s_inverses[a - 1, i] + evidence.t_inverses[b - 1, j])
     length = 0.5 * (np.log(weights.background / variance) - ratio * ratio * (1.0 / variance - 1.0 / weights.background))
-    total += weights.length * max(length, weights.lowest)
+    total += weights.length * max(length, LOWEST)
     if evidence.products.shape[0] > 0:
         cosine = 0.0
         for x in range(a):

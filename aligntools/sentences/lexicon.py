@@ -3,11 +3,12 @@
 Each of l words of a group chooses one of the other side's with the probability (1 - e) p(t|s) / l, or comes from the
 whole text with e p(t). Counts are discounted: a pair of words that was seen once says nothing, since any wrong group
 would confirm itself by the words that occur nowhere else. A word whose count is discounted away is not known, and says
-nothing for or against a group (`GroupLexicon.unknown`).
+nothing for or against a group (`Direction.unknown`).
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,16 +28,8 @@ COUNTED = 5.0
 _LARGEST, _AT_ONCE = 1 << 15, 1 << 26
 
 
-@dataclass(frozen=True, eq=False)
-class WordEntries:
-    """Pairs of words with pseudo-counts.
-
-    source, target (int64 [pairs]), counts (float64 [pairs]).
-    """
-
-    source: np.ndarray
-    target: np.ndarray
-    counts: np.ndarray
+#: Pairs of words with pseudo-counts: source, target (int64 [pairs]), counts (float64 [pairs]).
+WordEntries: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +46,8 @@ class Direction:
     unknown: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class GroupLexicon:
-    """Both directions: target words given source words, and source words given target words."""
-
-    forward: Direction
-    reverse: Direction
+#: Both directions: target words given source words, and source words given target words.
+GroupLexicon: TypeAlias = tuple[Direction, Direction]
 
 
 def look_alikes(source: Text, target: Text) -> WordEntries:
@@ -77,7 +66,7 @@ def look_alikes(source: Text, target: Text) -> WordEntries:
 def entries(rows: Iterable[tuple[int, int, float]]) -> WordEntries:
     """Return entries of triples: source word, target word, count."""
     table = np.array(list(rows), np.float64).reshape(-1, 3)
-    return WordEntries(table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2])
+    return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
 
 
 def of_dictionary(source: Text, target: Text, pairs: Iterable[tuple[str, str]]) -> WordEntries:
@@ -105,16 +94,14 @@ def of_priors(source: Text, target: Text, priors: Priors) -> WordEntries:
     kept = (own >= 0) & (others >= 0) & (counts > 0)
     own, others, counts = own[kept], others[kept], counts[kept]
     sums = np.bincount(own, counts, len(source.words))[own]
-    return WordEntries(own, others, counts * np.minimum(1.0, COUNTED / np.maximum(sums, 1e-300)))
+    return own, others, counts * np.minimum(1.0, COUNTED / np.maximum(sums, 1e-300))
 
 
 def joined(kinds: Iterable[WordEntries], n_target: int) -> WordEntries:
     """Return several kinds of entries as one; counts of the same words are added up."""
-    several = list(kinds)
-    keys = np.concatenate([one.source * n_target + one.target for one in several] or [np.empty(0, np.int64)])
-    counts = np.concatenate([one.counts for one in several] or [np.empty(0)])
-    unique, where = np.unique(keys, return_inverse=True)
-    return WordEntries(unique // max(1, n_target), unique % max(1, n_target), np.bincount(where, counts, len(unique)))
+    source, target, counts = map(np.concatenate, zip(*kinds, strict=True))
+    unique, where = np.unique(source * n_target + target, return_inverse=True)
+    return unique // max(1, n_target), unique % max(1, n_target), np.bincount(where, counts, len(unique))
 
 
 def learn(source: Text, target: Text, groups: np.ndarray, belief: np.ndarray, known: WordEntries) -> GroupLexicon:
@@ -133,22 +120,21 @@ def learn(source: Text, target: Text, groups: np.ndarray, belief: np.ndarray, kn
     found = kernels.word_pairs(s.tokens, s.offsets, t.tokens, t.offsets, groups, len(target.words), keys, table, slots)
     keys = keys[:found]
     own, others = keys // max(1, len(target.words)), keys % max(1, len(target.words))
-    given = joined([known, WordEntries(own, others, np.zeros(found))], len(target.words))
-    places = np.searchsorted(given.source * len(target.words) + given.target, keys)
-    prior, counts = given.counts, given.counts
-    pairs = len(prior)
+    given = joined([known, (own, others, np.zeros(found))], len(target.words))
+    own, others, prior = given
+    places, counts = np.searchsorted(own * len(target.words) + others, keys), prior
     ratios = [np.ones(found, np.float32)] * 2
     for _ in range(ITERATIONS if found else 0):
         expected = np.zeros(found)
         kernels.expected_links(s.tokens, s.offsets, t.tokens, t.offsets, groups, belief, slots, *ratios, NULL, expected)
-        counts = prior + np.bincount(places, expected, pairs)
+        counts = prior + np.bincount(places, expected, len(prior))
         ratios = [r[places] for r, _ in _ratios(source, target, given, counts, counts)]
     kept = prior + np.maximum(counts - prior - DISCOUNT, 0.0)
     (forward, s_known), (reverse, t_known) = _ratios(source, target, given, counts, kept)
     there = kept > 0
-    return GroupLexicon(
-        _direction(given.source[there], given.target[there], forward[there], len(source.words), t_known),
-        _direction(given.target[there], given.source[there], reverse[there], len(target.words), s_known),
+    return (
+        _direction(own[there], others[there], forward[there], len(source.words), t_known),
+        _direction(others[there], own[there], reverse[there], len(target.words), s_known),
     )
 
 
@@ -157,10 +143,7 @@ def _ratios(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return for each direction p(t|s) / p(t), and the share of each conditioning word's count that is kept."""
     found = []
-    for own, others, a, b in (
-        (given.source, given.target, source, target),
-        (given.target, given.source, target, source),
-    ):
+    for own, others, a, b in ((*given[:2], source, target), (*given[1::-1], target, source)):
         sums = np.bincount(own, counts, len(a.words)) + MORE
         ratios = kept / (sums[own] * np.maximum(b.shares[others], 1e-12))
         found.append((ratios.astype(np.float32), np.bincount(own, kept, len(a.words)) / sums))

@@ -8,7 +8,7 @@ sum of its groups'; sentences without a partner have the frequency alone.
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from aligntools.sentences import kernels_groups as kernels
 from aligntools.sentences import vectors
 from aligntools.sentences.band import Band
 from aligntools.sentences.kernels_groups import GroupEvidence, GroupWeights
-from aligntools.sentences.lexicon import Direction, GroupLexicon
+from aligntools.sentences.lexicon import GroupLexicon
 from aligntools.sentences.text import Text, usual_sizes
 from aligntools.words.tokenizers import languages_of
 
@@ -47,25 +47,13 @@ class Constants:
 #: With vectors of sentences, and without.
 WITH_VECTORS = Constants(0.35, 1.7, 10.8, -3.5, -2.7, -0.8, -4.8, -1.2)
 WITHOUT = Constants(0.65, 1.4, 0.0, -4.5, -2.4, -1.4, -4.3, -0.5)
-#: Variance of the logarithm of lengths' ratio, and what is added to it by the inverse of both lengths.
-VARIANCE, PER_SIZE = 0.0026, 1.5
-#: The least that lengths can speak against a group.
-LOWEST = -8.0
 #: What a group gains less than its chance: a path of fewer groups is taken in doubt.
 TOLL = 0.45
 
 
-@dataclass(frozen=True, eq=False)
-class SentenceSides:
-    """Vectors of both sides' sentences, the mean cosine of each one's nearest, and what each one counts.
-
-    vectors: As long as the sentence counts, so that sums of them are means of their words.
-    worth (float64 [sentences], of both sides): The root of the number of words; 1 on average.
-    """
-
-    vectors: Sequence[np.ndarray]
-    usual: Sequence[np.ndarray]
-    worth: Sequence[np.ndarray]
+#: Of both sides: vectors of sentences, as long as the sentence counts, so that sums of them are means of their words;
+#: the mean cosine of each one's nearest; what each one counts, the root of the number of its words, 1 on average.
+SentenceSides: TypeAlias = tuple[Sequence[np.ndarray], Sequence[np.ndarray], Sequence[np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,26 +88,29 @@ class Model:
         """How evidence is weighed."""
         c, sizes = self.constants, np.concatenate([self.source.sizes, self.target.sizes])
         background = max(2.0 * float(np.log(sizes + 1.0).var()) if len(sizes) else 1.0, 0.5)
-        return GroupWeights(c.lexicon, c.length, LOWEST, VARIANCE, PER_SIZE, background, c.vectors * self.trust)
+        return GroupWeights(c.lexicon, c.length, background, c.vectors * self.trust)
 
     def evidence(self, band: Band) -> GroupEvidence:
         """Return the evidence for the nodes of a band."""
         most = [int(side.max()) for side in self.kinds.T]
-        nodes = band.nodes
+        nodes, texts = band.nodes, (self.source, self.target)
         words = [np.zeros((1, 0), np.float32)] * 2
         if self.lexicon is not None:
             words = [np.zeros((count, nodes), np.float32) for count in most]
-            _lexical(self.source, self.target, self.lexicon.forward, band, False, words[0])
-            _lexical(self.target, self.source, self.lexicon.reverse, band, True, words[1])
+            for d, turned, out in zip(self.lexicon, (False, True), words, strict=True):
+                given, other = texts[::-1] if turned else texts
+                own = given.side.tokens, given.side.offsets, other.side.tokens, other.side.offsets
+                known = d.ptr, d.ids, d.ratios, d.unknown, np.log(d.unknown), np.zeros(len(other.words), np.float32)
+                kernels.lexical_rows(*own, *known, band.begin, band.end, band.at, turned, out)
         products, norms, usual, worth = np.zeros(0, np.float32), *([np.zeros((1, 1))] * 2 for _ in range(3))
         if self.sides is not None:
             products = np.zeros(nodes, np.float32)
-            kernels.products(*self.sides.vectors, band.begin, band.end, band.at, products)
-            norms = [vectors.group_norms(own, count) for own, count in zip(self.sides.vectors, most, strict=True)]
-            usual = [vectors.group_means(own, count) for own, count in zip(self.sides.usual, most, strict=True)]
-            worth = [0.5 * _sums(own, count) for own, count in zip(self.sides.worth, most, strict=True)]
+            kernels.products(*self.sides[0], band.begin, band.end, band.at, products)
+            norms = list(map(vectors.group_norms, self.sides[0], most))
+            usual = list(map(vectors.group_means, self.sides[1], most))
+            worth = [0.5 * _sums(own, count) for own, count in zip(self.sides[2], most, strict=True)]
         ratio = max(1.0, usual_sizes(self.target.sizes).sum()) / max(1.0, usual_sizes(self.source.sizes).sum())
-        sizes = [_sums(text.sizes, count) + 1.0 for text, count in zip((self.source, self.target), most, strict=True)]
+        sizes = [_sums(text.sizes, count) + 1.0 for text, count in zip(texts, most, strict=True)]
         arrays: list[Any] = [band.begin, band.end, band.at, *words, products, *norms, *usual, *worth]
         arrays += [np.log(ratio * (sizes[0] - 1.0) + 1.0), np.log(sizes[1]), 1.0 / sizes[0], 1.0 / sizes[1]]
         arrays += [np.cumsum(self.source.costs), np.cumsum(self.target.costs)]
@@ -127,11 +118,8 @@ class Model:
 
     def part(self, rows: slice, columns: slice) -> "Model":
         """Return the model of some sentences of both sides."""
-        sides = self.sides
-        if sides is not None:
-            kinds = sides.vectors, sides.usual, sides.worth
-            sides = SentenceSides(*([one[rows], other[columns]] for one, other in kinds))
-        return replace(self, source=self.source.part(rows), target=self.target.part(columns), sides=sides)
+        own: Any = None if self.sides is None else tuple([one[rows], other[columns]] for one, other in self.sides)
+        return replace(self, source=self.source.part(rows), target=self.target.part(columns), sides=own)
 
 
 def _sums(values: np.ndarray, most: int) -> np.ndarray:
@@ -145,31 +133,16 @@ def kinds_of(most_source: int, most_target: int, most: int) -> np.ndarray:
     return np.array([(1, 0), (0, 1), *both], np.int64)
 
 
-def _lexical(source: Text, target: Text, direction: Direction, band: Band, turned: bool, out: np.ndarray) -> None:
-    d, s, t = direction, source.side, target.side
-    known = d.ptr, d.ids, d.ratios, d.unknown, np.log(d.unknown), np.zeros(len(target.words), np.float32)
-    kernels.lexical_rows(s.tokens, s.offsets, t.tokens, t.offsets, *known, band.begin, band.end, band.at, turned, out)
+def best_path(model: Model, band: Band) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return the path of most expected right groups in a band.
 
-
-@dataclass(frozen=True, eq=False)
-class Path:
-    """Groups of sentences, from the beginning to the end.
-
-    groups (int64 [groups, 4]): First and last + 1 source sentence, first and last + 1 target sentence.
-    chances (float64 [groups]): The probability of each under the model.
-    total: The logarithm of the summed scores of all paths, less the score of the one that leaves all sentences alone.
+    Returns groups (int64 [groups, 4]): First and last + 1 source sentence, first and last + 1 target sentence; chances
+        (float64 [groups]): The probability of each under the model; total: The logarithm of the summed scores of all
+        paths, less the score of the one that leaves all sentences alone.
     """
-
-    groups: np.ndarray
-    chances: np.ndarray
-    total: float
-
-
-def best_path(model: Model, band: Band) -> Path:
-    """Return the path of most expected right groups in a band."""
     evidence, weights, priors = model.evidence(band), model.weights, model.priors
     nodes = band.nodes
-    scores = np.empty((band.widest, len(priors)))
+    scores = np.empty((int((band.end - band.begin).max()), len(priors)))
     alpha, beta, gain = np.empty(nodes), np.empty(nodes), np.empty(nodes)
     choice, chance = np.empty(nodes, np.int8), np.empty(nodes, np.float32)
     total = kernels.forward(model.kinds, priors, evidence, weights, scores, alpha)
@@ -186,7 +159,7 @@ def best_path(model: Model, band: Band) -> Path:
         chances.append(float(chance[node]))
         i, j = i + a, j + b
     alone = float(priors[0] * n + priors[1] * m)
-    return Path(np.array(groups, np.int64).reshape(-1, 4), np.array(chances), float(total) - alone)
+    return np.array(groups, np.int64).reshape(-1, 4), np.array(chances), float(total) - alone
 
 
 _GROUPS, _KNOWN, _READING = "Groups", "What is known beforehand", "Documents"

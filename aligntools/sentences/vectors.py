@@ -8,7 +8,6 @@ translations; they cost nothing more.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,26 +31,18 @@ MOST_WORDS = 30_000
 _ROWS, REACH = 512, 1 << 14
 
 
-@dataclass(frozen=True, eq=False)
-class Vectors:
-    """What an encoder makes of one side.
-
-    sentences (float32 [sentences, width]): Of length 1, from the document's mean; zeros where there is no word.
-    words (float32 [words, width]): By the vocabulary of `Text`.
-    """
-
-    sentences: np.ndarray
-    words: np.ndarray
-
-
 def load(folder: str | None) -> encoders.Encoder:
     """Load an encoder with all its layers; None is the extra's."""
     depth = LAST if folder is None else int(encoder_folder.read(folder).config["num_hidden_layers"])
     return encoders.load(folder, depth)
 
 
-def encode(encoder: encoders.Encoder, text: Text, pool: Pool) -> Vectors:
-    """Return the vectors of a document."""
+def encode(encoder: encoders.Encoder, text: Text, pool: Pool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the vectors of a document.
+
+    Returns sentences (float32 [sentences, width]): Of length 1, from the document's mean, zeros where there is no word;
+        words (float32 [words, width]): By the vocabulary of the text.
+    """
     layers = (min(WORDS, encoder.depth), encoder.depth)
     sentences = np.zeros((len(text), encoder.width), np.float32)
     words = np.zeros((len(text.words), encoder.width), np.float32)
@@ -61,7 +52,7 @@ def encode(encoder: encoders.Encoder, text: Text, pool: Pool) -> Vectors:
             sentences[n] = states[1].mean(0)
             np.add.at(words, tokens[offsets[n] : offsets[n + 1]], states[0])
     words /= np.maximum(text.counts, 1)[:, None]
-    return Vectors(unit_from_mean(sentences), words)
+    return unit_from_mean(sentences), words
 
 
 def unit_from_mean(vectors: np.ndarray) -> np.ndarray:
@@ -74,13 +65,13 @@ def unit_from_mean(vectors: np.ndarray) -> np.ndarray:
     return np.where(norms > 1e-9, out / np.maximum(norms, 1e-9), 0.0).astype(np.float32)
 
 
-def near_words(source: Text, target: Text, vectors: Sequence[Vectors], pool: Pool) -> WordEntries:
-    """Return pseudo-counts of words whose vectors are near to each other."""
+def near_words(source: Text, target: Text, words: Sequence[np.ndarray], pool: Pool) -> WordEntries:
+    """Return pseudo-counts of words whose vectors (float32 [words, width], of both sides) are near to each other."""
     order = [np.argsort(-text.counts, kind="stable")[:MOST_WORDS] for text in (source, target)]
-    pairs, margins = near_pairs(vectors[0].words[order[0]], vectors[1].words[order[1]], pool)
+    pairs, margins = near_pairs(words[0][order[0]], words[1][order[1]], pool)
     counts = COUNT * np.minimum(1.0, margins.astype(np.float64) / NEAR) ** 2
     kept = counts > 0.02
-    return WordEntries(order[0][pairs[kept, 0]], order[1][pairs[kept, 1]], counts[kept])
+    return order[0][pairs[kept, 0]], order[1][pairs[kept, 1]], counts[kept]
 
 
 def of_files(paths: tuple[str, str], source: Text, target: Text, pool: Pool) -> WordEntries:
@@ -99,7 +90,7 @@ def of_files(paths: tuple[str, str], source: Text, target: Text, pool: Pool) -> 
     for text, own, read in zip((source, target), ids, FileVectors(paths).vectors(forms, pool), strict=True):
         sums = np.zeros((len(text.words), read.shape[1]), np.float32)
         np.add.at(sums, own[:, 1], read[own[:, 0]])
-        found.append(Vectors(np.empty((0, 0), np.float32), unit_from_mean(sums)))
+        found.append(unit_from_mean(sums))
     return near_words(source, target, found, pool)
 
 

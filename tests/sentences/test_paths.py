@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from aligntools.formats.links.ladder import SentenceGroup, format_ladder, read_ladder
 from aligntools.ground.parallel import Pool
 from aligntools.sentences import band as bands
-from aligntools.sentences import kernels_lexicon, lexicon, model
+from aligntools.sentences import kernels_groups, kernels_lexicon, lexicon, model
 from aligntools.sentences.alignment import align
 from aligntools.sentences.text import Text, text_of, words_of
 
@@ -48,14 +48,14 @@ def _score(m: model.Model, i: int, i2: int, j: int, j2: int) -> float:
         text.side.tokens[text.side.offsets[a] : text.side.offsets[b]].tolist()
         for text, a, b in ((m.source, i, i2), (m.target, j, j2))
     ]
-    lexical = _words_score(words[0], words[1], m.lexicon.forward) + _words_score(words[1], words[0], m.lexicon.reverse)
+    lexical = _words_score(*words, m.lexicon[0]) + _words_score(*words[::-1], m.lexicon[1])
     w = m.weights
     scale = max(1.0, m.target.sizes.sum()) / max(1.0, m.source.sizes.sum())
     sizes = m.source.sizes[i:i2].sum(), m.target.sizes[j:j2].sum()
     ratio = log((sizes[1] + 1) / (scale * sizes[0] + 1))
-    variance = w.variance + w.per_size * (1 / (sizes[0] + 1) + 1 / (sizes[1] + 1))
+    variance = kernels_groups.VARIANCE + kernels_groups.PER_SIZE * (1 / (sizes[0] + 1) + 1 / (sizes[1] + 1))
     length = 0.5 * (log(w.background / variance) - ratio**2 * (1 / variance - 1 / w.background))
-    return w.lexicon * lexical + w.length * max(length, w.lowest)
+    return w.lexicon * lexical + w.length * max(length, kernels_groups.LOWEST)
 
 
 def _paths(n: int, m: int) -> list[list[tuple[int, int, int, int]]]:
@@ -93,11 +93,11 @@ def test_the_best_path_and_chances_are_those_of_enumeration(source: list[str], t
     for path, share in zip(paths, shares.tolist(), strict=True):
         for group in path:
             chances[group] = chances.get(group, 0.0) + share
-    found = model.best_path(m, bands.around(np.empty((0, 2), np.int64), n_s, n_t))
+    found, found_chances, found_total = model.best_path(m, bands.around(np.empty((0, 2), np.int64), n_s, n_t))
     alone = priors[1, 0] * n_s + priors[0, 1] * n_t
-    assert found.total == pytest.approx(log_sum - alone, abs=1e-3)
-    groups = [tuple(g) for g in found.groups.tolist()]
-    assert found.chances == pytest.approx([chances[g] for g in groups], abs=1e-3)
+    assert found_total == pytest.approx(log_sum - alone, abs=1e-3)
+    groups = [tuple(g) for g in found.tolist()]
+    assert found_chances == pytest.approx([chances[g] for g in groups], abs=1e-3)
     gains = [sum(chances[g] - model.TOLL for g in path) for path in paths]
     assert sum(chances[g] - model.TOLL for g in groups) == pytest.approx(max(gains), abs=1e-3)
 
@@ -160,12 +160,12 @@ def _book(order: list[int]) -> tuple[list[str], list[str]]:
 def test_every_sentence_is_in_one_group_and_a_section_that_moved_is_found() -> None:
     order = [*range(10), *range(20, 50), *range(10, 20), *range(50, 60)]
     source, target = _book(order)
-    found = align(text_of(source), text_of(target), kinds=_KINDS, pool=Pool(1))
-    assert sorted(k for a, b, _, _ in found.groups.tolist() for k in range(a, b)) == list(range(60))
-    assert sorted(k for _, _, a, b in found.groups.tolist() for k in range(a, b)) == list(range(60))
-    pairs = {(a, c) for a, b, c, d in found.groups.tolist() if (b - a, d - c) == (1, 1)}
+    (groups, _, moved), _ = align(text_of(source), text_of(target), kinds=_KINDS, pool=Pool(1))
+    assert sorted(k for a, b, _, _ in groups.tolist() for k in range(a, b)) == list(range(60))
+    assert sorted(k for _, _, a, b in groups.tolist() for k in range(a, b)) == list(range(60))
+    pairs = {(a, c) for a, b, c, d in groups.tolist() if (b - a, d - c) == (1, 1)}
     assert pairs == {(k, order.index(k)) for k in range(60)}
-    assert {int(a) for a, *_ in found.groups[found.moved].tolist()} == set(range(10, 20))
+    assert {int(a) for a, *_ in groups[moved].tolist()} == set(range(10, 20))
 
 
 def test_blocks_lead_through_documents_whose_words_are_all_frequent() -> None:
@@ -189,8 +189,8 @@ def test_blocks_lead_through_documents_whose_words_are_all_frequent() -> None:
         assert (np.abs(centre - true) <= reach).mean() > 0.98
         assert np.median(reach) < 60
     assert led(texts[0], text_of([" ".join(rng.choice(words, 3)) for _ in range(1200)])) is None
-    found = align(*texts, kinds=_KINDS, pool=Pool(1))
-    both = {(a, c) for a, b, c, d in found.groups.tolist() if (b - a, d - c) == (1, 1)}
+    (groups, *_), _ = align(*texts, kinds=_KINDS, pool=Pool(1))
+    both = {(a, c) for a, b, c, d in groups.tolist() if (b - a, d - c) == (1, 1)}
     said = {(k, int(inverse[k])) for k in range(1200) if source[k] != "vide ."}
     assert len(both & said) > 0.97 * len(said)
 
@@ -202,16 +202,16 @@ def test_every_sentence_is_in_one_group_whatever_moved(seed: int) -> None:
     for numbers in (np.arange(60), np.concatenate([*rng.permutation(np.arange(60).reshape(10, 6))])):
         kept = numbers[rng.random(60) < 0.9]
         sides.append([f"{k}{rng.integers(3)} {1000 + k} . {rng.integers(9)}" for k in kept.tolist()])
-    found = align(text_of(sides[0]), text_of(sides[1]), kinds=_KINDS, pool=Pool(1))
+    (groups, *_), _ = align(text_of(sides[0]), text_of(sides[1]), kinds=_KINDS, pool=Pool(1))
     for side, first in zip(sides, (0, 2), strict=True):
-        own = [k for row in found.groups.tolist() for k in range(row[first], row[first + 1])]
+        own = [k for row in groups.tolist() for k in range(row[first], row[first + 1])]
         assert sorted(own) == list(range(len(side)))
 
 
 @pytest.mark.parametrize("lines", [([], []), (["a"], []), ([], ["b"]), (["", ""], [""]), (["a b"], ["a b"] * 9)])
 def test_documents_that_are_hardly_there(lines: tuple[list[str], list[str]]) -> None:
-    found = align(text_of(lines[0]), text_of(lines[1]), kinds=_KINDS, pool=Pool(1))
-    sizes = found.groups[:, [1, 3]] - found.groups[:, [0, 2]]
+    (groups, *_), _ = align(text_of(lines[0]), text_of(lines[1]), kinds=_KINDS, pool=Pool(1))
+    sizes = groups[:, [1, 3]] - groups[:, [0, 2]]
     assert sizes.sum(0).tolist() == [len(lines[0]), len(lines[1])]
 
 
