@@ -11,7 +11,6 @@ from aligntools.aligning.evidence import About, SourceEvidence, SourceKind, Word
 from aligntools.encoding.settings import DictionarySettings
 
 if TYPE_CHECKING:
-    from aligntools.encoding.dictionary import Met
     from aligntools.formats.links.dictionary import Entry
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
@@ -42,9 +41,9 @@ class DictionarySource(WordSource):
         """Return which entries a text of these words may use, with the sides as the files have them."""
         from aligntools.encoding import dictionary
 
-        found = dictionary.met(dictionary.merged(self.files), source, target)
-        formed = dictionary.forms(found.entries, source, target)
-        return SourceEvidence(self._about(found, source, target), dictionary.singles([*found.entries, *formed]))
+        entries, met, having = dictionary.met(dictionary.merged(self.files), source, target)
+        formed = dictionary.forms(entries, source, target)
+        return SourceEvidence(self._about(met, having, source, target), dictionary.singles([*entries, *formed]))
 
     def of_text(
         self,
@@ -75,20 +74,21 @@ class DictionarySource(WordSource):
                 _log.warning("%s is not used: %s", name, found.doubt)
             elif found.exchanged:
                 _log.warning("%s has its sides exchanged, and is read so", name)
-        met = dictionary.met(dictionary.merged(believed), source, target)
+        entries, met, having = dictionary.met(dictionary.merged(believed), source, target)
         priors, together = Priors(), 0
-        if met.entries:
-            several, together = dictionary.standing(met.entries, parts)
-            formed = dictionary.forms(met.entries, source, target)
-            priors = combined([dictionary.singles([*met.entries, *formed]), several])
-        return SourceEvidence(self._about(met, source, target) | {"together": together, "files": each}, priors)
+        if entries:
+            several, together = dictionary.standing(entries, parts)
+            formed = dictionary.forms(entries, source, target)
+            priors = combined([dictionary.singles([*entries, *formed]), several])
+        about = self._about(met, having, source, target) | {"together": together, "files": each}
+        return SourceEvidence(about, priors)
 
-    def _about(self, met: "Met", source: "AnyVocabulary", target: "AnyVocabulary") -> About:
+    def _about(self, met: int, having: list[int], *vocabularies: "AnyVocabulary") -> About:
         return self.about | {
             "entries": sum(map(len, self.files)),
-            "met": met.count,
-            "words": [len(source) - 1, len(target) - 1],
-            "with_entries": met.words,
+            "met": met,
+            "words": [len(words) - 1 for words in vocabularies],
+            "with_entries": having,
         }
 
 

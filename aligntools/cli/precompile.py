@@ -30,8 +30,7 @@ from aligntools.constituents.settings import (
     InducedGrammarSettings,
     TreeLists,
 )
-from aligntools.encoding import kernels_layers
-from aligntools.encoding.encoder import Layers
+from aligntools.encoding import encoder, kernels_layers
 from aligntools.encoding.weights import Dense, EncoderWeights, Layer, Normalization, dense_of
 from aligntools.formats.annotation.brackets import parse_trees
 from aligntools.formats.inputs.sentences import Lines
@@ -328,7 +327,7 @@ def encoding(folder: Path, pool: Pool) -> None:
         return dense_of(numbers(inputs, outputs), numbers(outputs))
 
     def normalization() -> Normalization:
-        return Normalization(numbers(_WIDTH), numbers(_WIDTH))
+        return numbers(_WIDTH), numbers(_WIDTH)
 
     layer = Layer(
         dense(_WIDTH, 3 * _WIDTH),
@@ -343,7 +342,7 @@ def encoding(folder: Path, pool: Pool) -> None:
         _HEADS, 1e-5, lambda pieces: embeddings[pieces], numbers(_PIECES, _WIDTH), normalization(), [layer]
     )
     pieces = np.arange(_PIECES, dtype=np.int32)
-    (states,) = Layers(weights).run([pieces], (1,), pool)
+    (states,) = encoder.run(weights, [pieces], (1,), pool)
     kernels_layers.means(states[0], pieces, pieces, np.zeros((_PIECES, _WIDTH), np.float32))
 
 

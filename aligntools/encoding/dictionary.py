@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from aligntools.encoding.lexicon import compared
+from aligntools.encoding.lexicon import belief, compared
 from aligntools.formats.links.dictionary import Entry
 from aligntools.formats.links.priors import Priors, priors_of
 from aligntools.formats.text.corpus import Bitext, Side
@@ -44,27 +44,12 @@ def fold(word: str) -> str:
     return word.lower()
 
 
-def exchanged(entries: Iterable[Entry]) -> list[Entry]:
-    """Return entries with their sides exchanged."""
-    return [Entry(one.target, one.source, one.weight) for one in entries]
+def met(entries: Sequence[Entry], source: AnyVocabulary, target: AnyVocabulary) -> tuple[list[Entry], int, list[int]]:
+    """Return which entries two vocabularies may use, in one order of their sides.
 
-
-@dataclass(frozen=True, eq=False)
-class Met:
-    """Entries that a text may use, in one order of their sides.
-
-    entries: Those whose words may be like words of the text.
-    count: Entries whose very words the text has.
-    words: Of each side's words, how many have an entry that the text has.
+    Returns entries whose words may be like words of the text; how many of them have its very words; and of each side's
+        words, how many have such an entry.
     """
-
-    entries: list[Entry]
-    count: int
-    words: list[int]
-
-
-def met(entries: Sequence[Entry], source: AnyVocabulary, target: AnyVocabulary) -> Met:
-    """Return which entries two vocabularies may use."""
     known = [{fold(word) for word in v.words()[1:]} for v in (source, target)]
     begun = [{word[:LETTERS] for word in words} for words in known]
     found, count, words = [], 0, (set[str](), set[str]())
@@ -78,7 +63,7 @@ def met(entries: Sequence[Entry], source: AnyVocabulary, target: AnyVocabulary) 
             count += 1
             for side, own in zip(sides, words, strict=True):
                 own.update(side)
-    return Met(found, count, [len(own) for own in words])
+    return found, count, [len(own) for own in words]
 
 
 def forms(entries: Iterable[Entry], source: AnyVocabulary, target: AnyVocabulary) -> list[Entry]:
@@ -164,20 +149,22 @@ def tried(entries: Sequence[Entry], source: AnyVocabulary, target: AnyVocabulary
     source, target: All words of the text.
     written: The text, or a part of it.
     """
-    ways = [met(one, source, target).entries for one in (entries, exchanged(entries))]
+    turned = [Entry(one.target, one.source, one.weight) for one in entries]
+    ways = [met(one, source, target)[0] for one in (entries, turned)]
     (first, words), (second, others) = (borne_out(one, written) for one in ways)
     if not max(words, others):
         (first, words), (second, others) = (together(one, written) for one in ways)
-    turned = second > first
-    found, share = max(first, second), belief(max(first, second))
+    exchanged = second > first
+    found = max(first, second)
+    share = belief(found, DOUBTED, BELIEVED)
     doubt = ""
     if not share:
         doubt = "words with entries have these in their own pair hardly more often than in others"
         if not max(words, others):
             doubt = "no entry is of words of the text"
         doubt += ": other languages, or another tokenization?"
-    weighed = [Entry(s, t, weight * share) for s, t, weight in ways[turned]] if share else []
-    return Tried(weighed, turned and share > 0, found, share, doubt)
+    weighed = [Entry(s, t, weight * share) for s, t, weight in ways[exchanged]] if share else []
+    return Tried(weighed, exchanged and share > 0, found, share, doubt)
 
 
 def borne_out(entries: Iterable[Entry], written: Bitext) -> tuple[float, int]:
@@ -202,11 +189,6 @@ def together(entries: Iterable[Entry], written: Bitext) -> tuple[float, int]:
     moved = Side(np.roll(target.tokens, -first), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
     found, chance = (standing(entries, [one])[1] for one in (written, replace(written, target=moved)))
     return max(0.0, (found - chance) / max(found, 1)), found
-
-
-def belief(agreement: float) -> float:
-    """Return how far entries are believed, from 0 to 1."""
-    return min(1.0, max(0.0, (agreement - DOUBTED) / (BELIEVED - DOUBTED)))
 
 
 def standing(entries: Iterable[Entry], texts: Iterable[Bitext]) -> tuple[Priors, int]:

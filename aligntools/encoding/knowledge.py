@@ -14,6 +14,7 @@ from itertools import chain, pairwise
 import numpy as np
 
 from aligntools.encoding.encoder import LAYER, Encoder, load
+from aligntools.encoding.lexicon import belief, plain
 from aligntools.encoding.similarities import LEAST, Similarities, compare, unit
 from aligntools.encoding.word_map import WordMap
 from aligntools.formats.links.given_links import GivenLinks, concatenate_given
@@ -22,7 +23,6 @@ from aligntools.formats.links.priors import Counted, Priors
 from aligntools.formats.models.modelfile import read_model
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.parallel import Pool
-from aligntools.words.vocabulary import Vocabulary
 
 #: The map of the brought encoder's states, and its kind of file.
 MAP, KIND = os.path.join(os.path.dirname(__file__), "wordmap.safetensors"), "wordmap"
@@ -104,7 +104,7 @@ class Knowledge:
     @property
     def belief(self) -> float:
         """How far the links are believed, from 0 to 1."""
-        return min(1.0, max(0.0, (self.agreement - DOUBTED) / (BELIEVED - DOUBTED)))
+        return belief(self.agreement, DOUBTED, BELIEVED)
 
     @property
     def odds(self) -> np.ndarray:
@@ -138,9 +138,9 @@ class Member:
         parts: list[GivenLinks] = []
         agreed, by_chance = np.zeros(2, int), np.zeros(2, int)
         for source, target in self._blocks(bitext, pool):
-            compared = compare(source, target)
-            parts.append(_links(compared))
-            agreed += _mutual(compared)
+            similar = compare(source, target)
+            parts.append(_links(similar))
+            agreed += _mutual(similar)
             if len(source) > 1:
                 by_chance += _mutual(compare(source, target[1:] + target[:1]))
             tell(len(source), len(bitext))
@@ -187,30 +187,30 @@ def _sentences(side: Side, words: list[str]) -> Iterator[list[str]]:
         yield [words[id] for id in side.tokens[a:b].tolist()]
 
 
-def _links(compared: list[Similarities]) -> GivenLinks:
+def _links(similar: list[Similarities]) -> GivenLinks:
     """Return links of pairs with their probabilities, and how alike words are: cosines, logarithms of both shares."""
     pairs, strengths, ends = [np.empty((0, 2), np.int32)], [np.empty(0)], [0]
     likeness = [np.empty((0, 2), np.float32)]
-    for found in compared:
-        p = found.probabilities
+    for cosines, forward, reverse in similar:
+        p = (forward + reverse) * np.float32(0.5)
         i, j = np.nonzero(p > LEAST)
         pairs.append(np.stack([i, j], 1).astype(np.int32))
         strengths.append(p[i, j].astype(np.float64))
-        shares = np.log(np.maximum(found.forward[i, j], _NONE)) + np.log(np.maximum(found.reverse[i, j], _NONE))
-        likeness.append(np.stack([found.cosines[i, j], shares], 1))
+        shares = np.log(np.maximum(forward[i, j], _NONE)) + np.log(np.maximum(reverse[i, j], _NONE))
+        likeness.append(np.stack([cosines[i, j], shares], 1))
         ends.append(ends[-1] + len(i))
     table = Links(np.concatenate(pairs), np.array(ends))
     return GivenLinks(table, np.concatenate(strengths), np.concatenate(likeness))
 
 
-def _mutual(compared: list[Similarities]) -> np.ndarray:
+def _mutual(similar: list[Similarities]) -> np.ndarray:
     """Return how many words choose a word that chooses them, and how many words there are."""
     agreed = words = 0
-    for found in compared:
-        if found.cosines.size:
-            to, back = found.forward.argmax(1), found.reverse.argmax(0)
+    for cosines, forward, reverse in similar:
+        if cosines.size:
+            to, back = forward.argmax(1), reverse.argmax(0)
             agreed += 2 * int(np.count_nonzero(back[to] == np.arange(len(to))))
-            words += sum(found.cosines.shape)
+            words += sum(cosines.shape)
     return np.array([agreed, words])
 
 
@@ -246,11 +246,8 @@ def priors(bitext: Bitext, found: Knowledge) -> Priors:
     places = ((side, side.offsets[:-1][sentences]) for side in (bitext.source, bitext.target))
     columns = [side.tokens[begins + own] for (side, begins), own in zip(places, links.pairs.T, strict=True)]
     counted = Counted.of(columns, found.given.strengths * found.belief)
-    names = [
-        words if isinstance(words, Vocabulary) else Vocabulary.from_words(words.words()[1:])
-        for words in (bitext.source_vocabulary, bitext.target_vocabulary)
-    ]
-    return Priors(names[0], names[1], counted if found.belief else Counted.none(2))
+    names = plain(bitext.source_vocabulary), plain(bitext.target_vocabulary)
+    return Priors(*names, counted if found.belief else Counted.none(2))
 
 
 def most_needed(bitext: Bitext, pairs: int, first: Sequence[int] = ()) -> np.ndarray:
@@ -259,7 +256,7 @@ def most_needed(bitext: Bitext, pairs: int, first: Sequence[int] = ()) -> np.nda
     Those of ``first`` are among them in any case, and more than ``pairs`` if there are more of these.
 
     A quarter are evenly spread, so that the text is judged by what is usual in it. The others are those whose words are
-    rarest, by the mean of `rarity`: of these the text itself says least.
+    rarest, by the mean of one over the root of how often a word is there: of these the text itself says least.
     """
     pairs = max(pairs, len(first))
     if len(bitext) <= pairs:
@@ -267,18 +264,14 @@ def most_needed(bitext: Bitext, pairs: int, first: Sequence[int] = ()) -> np.nda
     spread = np.unique(np.linspace(0, len(bitext) - 1, (pairs + SPREAD - 1) // SPREAD).astype(np.int64))
     sums, words = np.zeros(len(bitext)), np.zeros(len(bitext))
     for side in (bitext.source, bitext.target):
-        upto = np.concatenate([[0.0], np.cumsum(rarity(side))])
+        rarity = np.bincount(side.tokens)[side.tokens] ** -0.5
+        upto = np.concatenate([[0.0], np.cumsum(rarity)])
         sums += upto[side.offsets[1:]] - upto[side.offsets[:-1]]
         words += side.lengths()
     needed = np.round(sums / np.maximum(words, 1.0), 9)  # so that pairs of the same words are taken in order
     needed[spread] = 2.0  # no pair is rarer: 1 where each word is there once
     needed[np.asarray(first, np.int64)] = 3.0
     return np.sort(np.argsort(-needed, kind="stable")[:pairs])
-
-
-def rarity(side: Side) -> np.ndarray:
-    """Return how rare each word of a side is, float64 [words]: one over the root of how often it is there."""
-    return np.asarray(np.bincount(side.tokens)[side.tokens] ** -0.5)
 
 
 def spread_over(given: GivenLinks, rows: np.ndarray, pairs: int) -> GivenLinks:

@@ -35,13 +35,17 @@ def lexicon(source: Words, target: Words, vectors: Sequence[np.ndarray], pool: P
     """
     pairs, margins = near_pairs(vectors[0], vectors[1], pool)
     alphas = COUNT * np.minimum(1.0, margins.astype(np.float64) / NEAR) ** 2
-    names = [v if isinstance(v, Vocabulary) else Vocabulary.from_words(v.words()[1:]) for v in (source, target)]
-    return Priors(names[0], names[1], Counted((pairs + 1).astype(np.int32), alphas))
+    return Priors(plain(source), plain(target), Counted((pairs + 1).astype(np.int32), alphas))
 
 
-def belief(agreement: float) -> float:
-    """Return how far a lexicon is believed, from 0 to 1."""
-    return min(1.0, max(0.0, (agreement - DOUBTED) / (BELIEVED - DOUBTED)))
+def plain(words: Words) -> Vocabulary:
+    """Return words as a `Vocabulary`."""
+    return words if isinstance(words, Vocabulary) else Vocabulary.from_words(words.words()[1:])
+
+
+def belief(agreement: float, doubted: float = DOUBTED, believed: float = BELIEVED) -> float:
+    """Return how far a lexicon, or what else agrees with a text, is believed: from 0 up to ``doubted`` to 1."""
+    return min(1.0, max(0.0, (agreement - doubted) / (believed - doubted)))
 
 
 def agreement(priors: Priors, written: Bitext) -> float:

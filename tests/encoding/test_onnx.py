@@ -103,7 +103,7 @@ def test_what_an_exporter_writes(tmp_path, name):
         (tmp_path / "model.onnx").write_bytes(file.read())
     (tmp_path / "config.json").write_bytes((EXPORTED / f"{name}.json").read_bytes())
     found = encoders.load(str(tmp_path), depth=2)
-    (states,) = found.layers.run([np.array(PIECES, np.int32)], [2], Pool(1))
+    (states,) = encoders.run(found.weights, [np.array(PIECES, np.int32)], [2], Pool(1))
     np.testing.assert_allclose(states[0], np.load(EXPORTED / f"{name}.npy"), atol=0.008)
 
 

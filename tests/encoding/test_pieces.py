@@ -70,8 +70,6 @@ def test_a_piece_may_be_of_two_words():
     of = [[names[p] for p, w in zip(cut.of, cut.word, strict=True) if w == k] for k in range(cut.words)]
     assert names == ["▁the", "▁", "猫が", "い", "る", "▁cat"]
     assert of == [["▁the"], ["猫が"], ["猫が"], ["い"], ["る"], ["▁cat"]]
-    apart = Pieces(CUTTER).cut(["猫", "が"], join=False)
-    assert shown(apart.pieces) == ["▁猫", "▁", "が"]
 
 
 @given(st.lists(st.sampled_from(["猫", "が", "い", "る", "猫い", "a", "the", "\u200b", "zz", "…", "猫a"]), max_size=8))
