@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -94,15 +94,15 @@ def tune(
     100.0
     """
     given = Keywords("tune", options)
-    reverse_system = ReverseGiven(*(given.pop(f"reverse_{name}") for name in ("grammar", "lm", "weights")))
+    reversed_ = {name: given.pop(f"reverse_{name}") for name in ("grammar", "lm", "weights")}
     settings, imputation = given.take(TuningSettings, settings), given.take(ImputationSettings, "imputation")
     decoding, run = given.take(DecoderSettings, "decoding"), given.take(Run, run)
     split, verify = given.take(Splitting).split, given.take(Loading).verify
     given.end()
-    _check(supervised, references, monolingual, reverse_system, settings, imputation, checkpoint)
-    _tell_unused(settings, imputation, bool(monolingual), reverse_system, tags is not None)
-    texts = _texts(supervised, references, monolingual, split)
-    reverse = _reverse(reverse_system, decoding.span_limit, verify) if monolingual else None
+    _check(supervised, references, monolingual, reversed_, settings, imputation, checkpoint)
+    _tell_unused(settings, imputation, bool(monolingual), reversed_, tags is not None)
+    text, others, alone = _texts(supervised, references, monolingual, split)
+    reverse = _reverse(**reversed_, span=decoding.span_limit, verify=verify) if monolingual else None
     from aligntools.translating.tuning.learning import Learner, starting_weights
     from aligntools.translating.tuning.round_trips import source_sides
     from aligntools.translating.tuning.tuning import NothingLearned
@@ -117,61 +117,35 @@ def tune(
     begin = weights_of(start)
     with pool_of(run.threads) as pool, mapping_if_asked(run, pool) as blocks:
         learner = Learner(settings, decoding, imputation, folder, tell, pool, blocks)
-        by_rule = imputation.impute == "rules"
-        imputed = []
-        if reverse is not None and not by_rule:
-            imputed = [learner.impute(reverse, one, k) for k, one in enumerate(texts.monolingual)]
-        known = [*([] if texts.supervised is None else [texts.supervised]), *(one.sources for one in imputed)]
-        if reverse is not None and by_rule:
-            known += [source_sides(reverse.read(one)) for one in texts.monolingual]
+        imputed, known = [], [] if text is None else [text]
+        if reverse is not None and imputation.impute == "rules":
+            known += [source_sides(reverse.read(one)) for one in alone]
+        elif reverse is not None:
+            imputed = [learner.impute(reverse, one, k) for k, one in enumerate(alone)]
+            known += [sources for sources, *_ in imputed]
         rules = grammar_of(grammar, joined(known), decoding.span_limit, verify).rules
         if tags is not None:
             rules = with_bigrams(rules, tags, None if begin is None else begin.features, settings.bigrams)
         model = lm if isinstance(lm, LanguageModel) else LanguageModel.load(lm, verify=verify)
         first = starting_weights(rules, None if begin is None else dict(begin.features), name_of(start, "<weights>"))
         try:
-            found = learner.learn(
-                rules, model.ngrams, first, texts.supervised, texts.references, texts.monolingual, imputed, reverse
-            )
+            return TranslationWeights(*learner.learn(rules, model.ngrams, first, text, others, alone, imputed, reverse))
         except NothingLearned as error:
-            raise DataError(texts.names, None, str(error)) from None
-    return TranslationWeights(*found)
-
-
-class ReverseGiven(NamedTuple):
-    """The reverse system as it was given."""
-
-    grammar: Grammar | PathLike | None
-    lm: LanguageModel | PathLike | None
-    weights: WeightsInput
-
-
-class Texts(NamedTuple):
-    """The texts that are learned from."""
-
-    supervised: Lines | None
-    references: list[Lines]
-    monolingual: list[Lines]
-
-    @property
-    def names(self) -> str:
-        """Their names, for messages."""
-        supervised = [] if self.supervised is None else [self.supervised]
-        return ", ".join(text.name for text in (*supervised, *self.references, *self.monolingual))
+            names = ", ".join(one.name for one in ([] if text is None else [text]) + others + alone)
+            raise DataError(names, None, str(error)) from None
 
 
 def _texts(
     supervised: Text | None, references: Sequence[Text], monolingual: Sequence[Text], split: Split | None
-) -> Texts:
-    """Read all texts and check that they have the same number of sentences."""
+) -> tuple[Lines | None, list[Lines], list[Lines]]:
+    """Read the supervised text, references and monolingual texts; check that they have as many sentences."""
     text = None if supervised is None else read_lines(supervised, split)
     alone = [read_lines(one, split) for one in monolingual]
     others = _same_length([read_lines(one, split) for one in references], text)
     alone = _not_over_long(_same_length(alone, None, words=True))
-    if text is None:
-        return Texts(None, others, alone)
-    text, *others = _not_over_long([text, *others])
-    return Texts(text, others, alone)
+    if text is not None:
+        text, *others = _not_over_long([text, *others])
+    return text, others, alone
 
 
 def _not_over_long(texts: list[Lines]) -> list[Lines]:
@@ -190,7 +164,7 @@ def _check(
     supervised: object,
     references: Sequence[object],
     monolingual: Sequence[object],
-    reverse: ReverseGiven,
+    reverse: Mapping[str, Any],
     settings: TuningSettings,
     imputation: ImputationSettings,
     checkpoint: PathLike | None,
@@ -202,9 +176,9 @@ def _check(
         raise UsageProblem("nothing to learn from: give `supervised` with `references`, or `monolingual`")
     if (supervised is None) != (not references):
         raise UsageProblem("`supervised` and `references` belong together")
-    for name, given in (("reverse_grammar", reverse.grammar), ("reverse_weights", reverse.weights)):
-        if monolingual and given is None:
-            raise UsageProblem(f"`monolingual` needs `{name}` to impute the source")
+    for name in ("grammar", "weights"):
+        if monolingual and reverse[name] is None:
+            raise UsageProblem(f"`monolingual` needs `reverse_{name}` to impute the source")
     of_references = settings.method == "likelihood" and settings.forest
     if of_references and imputation.impute == "lattice" and monolingual:
         raise UsageProblem(
@@ -215,12 +189,12 @@ def _check(
 
 
 def _tell_unused(
-    settings: TuningSettings, imputation: ImputationSettings, imputes: bool, reverse: ReverseGiven, tags: bool
+    settings: TuningSettings, imputation: ImputationSettings, imputes: bool, reverse: Mapping[str, Any], tags: bool
 ) -> None:
     """Log what was given that changes nothing; ``imputes`` and ``tags``: whether there is such text."""
     found = settings.unused(imputes and imputation.impute == "lattice", tags) | imputation.unused(imputes)
     if not imputes:
-        alone = {f"reverse_{name}": given for name, given in reverse._asdict().items() if given is not None}
+        alone = [f"reverse_{name}" for name, given in reverse.items() if given is not None]
         found |= dict.fromkeys(alone, "there is no monolingual text")
     for name, about in found.items():
         _log.warning("`%s` changes nothing: %s", name, about)
@@ -238,9 +212,9 @@ def _same_length(texts: list[Lines], first: Lines | None, words: bool = False) -
     return texts
 
 
-def _reverse(given: ReverseGiven, span: int, verify: bool) -> "ReverseSystem":
-    grammar, lm = given.grammar, given.lm
-    assert grammar is not None
+def _reverse(
+    grammar: Grammar | PathLike, lm: LanguageModel | PathLike | None, weights: WeightsInput, span: int, verify: bool
+) -> "ReverseSystem":
     from aligntools.translating.tuning.learning import ReverseSystem
 
     @lru_cache(maxsize=1)  # trees of one text ask twice
@@ -248,12 +222,7 @@ def _reverse(given: ReverseGiven, span: int, verify: bool) -> "ReverseSystem":
         return grammar_of(grammar, text, span, verify).rules
 
     model = lm if isinstance(lm, LanguageModel) or lm is None else LanguageModel.load(lm, verify=verify)
-    learned = weights_of(given.weights)
+    learned = weights_of(weights)
     assert learned is not None
-    return ReverseSystem(
-        read,
-        None if model is None else model.ngrams,
-        dict(learned.features),
-        name_of(grammar, "<reverse grammar>"),
-        name_of(given.weights, "<reverse weights>"),
-    )
+    names = name_of(grammar, "<reverse grammar>"), name_of(weights, "<reverse weights>")
+    return ReverseSystem(read, None if model is None else model.ngrams, dict(learned.features), *names)

@@ -154,11 +154,6 @@ def _trimmed(arcs: list[_Arc], last: int) -> list[_Arc]:
     return [(used[b], used[e], word, values) for b, e, word, values in arcs if b in used and e in used]
 
 
-def arc_names(text: Lines) -> tuple[str, ...]:
-    """Return the names of the features of arcs; sentences have none."""
-    return text.names if isinstance(text, LatticeLines) else ()
-
-
 def as_lattices(text: Lines) -> LatticeLines:
     """Return sentences as lattices of one path, without features."""
     if isinstance(text, LatticeLines):

@@ -118,7 +118,7 @@ def likelihood(system, sentences, wanted, gamma=1.0, **how):
     words = system.encode_target([w.encode() for row in wanted for w in row], sentences)
     one = words, offsets_of([len(row) for row in wanted])
     shares = np.linspace(0.5, 1.5, len(sentences))
-    part = risk.Referred(forest, system.forced(sentences, *one), shared(forest, [one]), shares)
+    part = forest, system.forced(sentences, *one), shared(forest, [one]), shares
     return risk.ReferenceLikelihood([part], len(system.features), gamma=gamma, **how), shares
 
 
@@ -150,7 +150,7 @@ def test_within_a_pruned_forest_the_likelihood_is_that_of_its_derivations(seed, 
         total -= np.log(p[right].sum() / p.sum()) if found else 0.0
     assert any(len(names(row)) for row in rows)
     both = shared(forest, [strings(rows)])
-    part = risk.Referred(forest, both, both, np.ones(len(sentences)))
+    part = forest, both, both, np.ones(len(sentences))
     point = np.array([weights[name] for name in system.features])
     value, _ = risk.ReferenceLikelihood([part], len(system.features), gamma=0.7)(point)
     assert value == pytest.approx(total / sum(map(bool, rows)), abs=1e-4)

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections import Counter
+from collections import Counter, namedtuple
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from tests.translating import systems
 from tests.translating.test_decoder import derivations_of
 
 ALL = DecoderSettings(pop_limit=0)
+Trips = namedtuple("Trips", "rules trees groups shares")
 LINES = ["a b c", "b a", "d c", "", "a a b c", "c a b"]
 
 
@@ -121,7 +122,7 @@ def test_trees_and_their_translations_are_what_enumeration_finds(order, tmp_path
         system = System(backward, None, weights, ALL)
         sentences = systems.encode(system, LINES)
         passed = sentences.extra
-        trips = round_trips(system.forest(sentences), system.weights, backward, grammar, 3, 0.7, passed)
+        trips = Trips(*round_trips(system.forest(sentences), system.weights, backward, grammar, 3, 0.7, passed))
         fitted = {k for k, back in enumerate(reverse) if any(fits(back, on)[0] for on in forward)}
         expected = []  # (sentence, tree, score), the best of each string
         for number, line in enumerate(LINES):
@@ -198,10 +199,11 @@ def test_grammars_that_do_not_meet_and_source_sides():
     assert len(fitting(backward, forward)[0]) == 0
     system = System(backward, None, [0.0] * len(feature_names(backward)), ALL)
     sentences = systems.encode(system, ["a b"])
-    trips = round_trips(system.forest(sentences), system.weights, backward, forward, 2, passed=sentences.extra)
-    words = trips.trees.words
-    assert not any(w.startswith(b"[X") for w in words)
-    assert len(trips.trees) == len(trips.shares)
+    _, trees, _, shares = round_trips(
+        system.forest(sentences), system.weights, backward, forward, 2, passed=sentences.extra
+    )
+    assert not any(w.startswith(b"[X") for w in trees.words)
+    assert len(trees) == len(shares)
     rules = [naive.Rule(("a", -1), (-1, "B"), {n: 0.0 for n in systems.NAMES})]
     sides = source_sides(systems.as_grammar(rules))
     assert sides.words == [tree_symbol(0), b"B"]

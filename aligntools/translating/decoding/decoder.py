@@ -4,24 +4,24 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from aligntools.formats.inputs.sentences import Lines
 from aligntools.formats.translation.grammar import GrammarRules
+from aligntools.ground import memory
 from aligntools.ground.parallel import Pool, balanced_blocks, over
 from aligntools.translating.decoding import forced_decoding, kernels_forest
 from aligntools.translating.decoding import kernels_decoder as kernels
-from aligntools.translating.decoding.kernels_tables import ForestArrays, Reached
-from aligntools.translating.decoding.lattice_search import EncodedText as EncodedText
-from aligntools.translating.decoding.lattice_search import Lattices, decode_lattice, with_arc_features
+from aligntools.translating.decoding.kernels_tables import Arcs, ForestArrays
 from aligntools.translating.decoding.system_tables import feature_names, prepare
 from aligntools.translating.decoding.workspace import Workspace
+from aligntools.translating.forest.candidates import offsets_of
 from aligntools.translating.forest.derivations import best
 from aligntools.translating.forest.hypergraph import Hypergraph, blank, edge_scores, join
-from aligntools.translating.lattices import LatticeLines
+from aligntools.translating.lattices import LatticeLines, as_lattices
 from aligntools.translating.lm.language_model import NgramModel
 from aligntools.translating.settings import LONGEST, DecoderSettings
 
@@ -30,7 +30,42 @@ Weights: TypeAlias = Sequence[float] | np.ndarray | Mapping[str, float]
 #: Rules of hyperedges that the grammar does not have: a word passed through, S -> X, S -> S X, the end of the sentence.
 PASSED, UNARY, BINARY, GOAL = -1, -2, -3, -4
 _BLOCKS = 64
+#: Bytes of the table of pairs of nodes from which the bound on memory is looked at.
+_MUCH = 1 << 26
 _Found = TypeVar("_Found")
+
+
+@dataclass(eq=False)
+class EncodedText:
+    """Text to be translated by one system: lattices, or sentences as lattices of one path.
+
+    tokens (int32 [words]): Ids of the grammar's source vocabulary; 0 for words that are not in it.
+    offsets (int64 [sentences + 1]).
+    passed (int32 [words]): The target id that each word has when it is passed through: of the same word in the target
+        vocabulary, or one past it, ``len(vocabulary) + k`` for ``extra[k]``.
+    extra: Words that are not in the target vocabulary.
+    begins, ends, values: See `aligntools.translating.lattices.LatticeLines`.
+    lattices: Whether it is not of sentences, which may be cut where they are too long.
+    """
+
+    ROWS: ClassVar[tuple[str, ...]] = ("tokens", "passed", "begins", "ends", "values")
+    tokens: np.ndarray
+    offsets: np.ndarray
+    passed: np.ndarray
+    extra: list[bytes]
+    begins: np.ndarray
+    ends: np.ndarray
+    values: np.ndarray
+    lattices: bool = False
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def part(self, begin: int, end: int) -> "EncodedText":
+        """Return the sentences ``begin..end`` by themselves, with the same ``extra``."""
+        a, b = self.offsets[begin], self.offsets[end]
+        rows = {name: getattr(self, name)[a:b] for name in self.ROWS}
+        return replace(self, offsets=self.offsets[begin : end + 1] - a, **rows)
 
 
 @dataclass(eq=False)
@@ -103,31 +138,27 @@ class System:
         self._lm_weights = np.array([used[0], used[at + 7]])
 
     def encode(self, words: Sequence[bytes], offsets: np.ndarray) -> EncodedText:
-        """Number the words of sentences.
-
-        offsets (int64 [sentences + 1]).
-        """
-        numbers: dict[bytes, int] = {}
-        inverse = np.fromiter((numbers.setdefault(w, len(numbers)) for w in words), np.int64, len(words))
-        types = list(numbers)
-        source = np.maximum(self.grammar.source_vocabulary.ids(types), 0).astype(np.int32)
-        passed = self.grammar.target_vocabulary.ids(types).astype(np.int32)
-        new = np.flatnonzero(passed < 0)
-        passed[new] = len(self.grammar.target_vocabulary) + np.arange(len(new), dtype=np.int32)
-        extra = [types[k] for k in new.tolist()]
-        return EncodedText(source[inverse], np.ascontiguousarray(offsets, np.int64), passed[inverse], extra)
+        """Number the words of sentences, which begin at ``offsets`` (int64 [sentences + 1])."""
+        return self.encode_text(Lines(list(words), offsets))
 
     def encode_text(self, text: Lines) -> EncodedText:
         """Number the words of text, which may be of lattices.
 
         Raises ValueError when the arcs do not have the system's features.
         """
-        found = self.encode(text.words, text.offsets)
-        if not isinstance(text, LatticeLines):
-            return found
-        if tuple(text.names) != self.arc_features:
+        if isinstance(text, LatticeLines) and tuple(text.names) != self.arc_features:
             raise ValueError(f"arcs with the features {text.names} for a system that has {self.arc_features}")
-        return Lattices(**vars(found), begins=text.begins, ends=text.ends, values=text.values)
+        numbers: dict[bytes, int] = {}
+        words, offsets = text.words, np.ascontiguousarray(text.offsets, np.int64)
+        inverse = np.fromiter((numbers.setdefault(w, len(numbers)) for w in words), np.int64, len(words))
+        types = list(numbers)
+        source = np.maximum(self.grammar.source_vocabulary.ids(types), 0).astype(np.int32)
+        passed = self.grammar.target_vocabulary.ids(types).astype(np.int32)
+        new = np.flatnonzero(passed < 0)
+        passed[new] = len(self.grammar.target_vocabulary) + np.arange(len(new), dtype=np.int32)
+        extra, arcs = [types[k] for k in new.tolist()], as_lattices(text)
+        ids = source[inverse], offsets, passed[inverse], extra
+        return EncodedText(*ids, arcs.begins, arcs.ends, arcs.values, isinstance(text, LatticeLines))
 
     def encode_target(self, words: Sequence[bytes], sentences: EncodedText) -> np.ndarray:
         """Number words of the target side, references for instance, as translations of ``sentences`` are numbered.
@@ -165,7 +196,7 @@ class System:
 
         def best(workspace: Workspace, begin: int, end: int) -> tuple[np.ndarray, float]:
             words, score = [np.zeros(0, np.int32)], 0.0
-            longest = max(end - begin, 1) if isinstance(sentences, Lattices) else LONGEST
+            longest = max(end - begin, 1) if sentences.lattices else LONGEST
             for a in range(begin, end, longest):
                 part = slice(a, min(a + longest, end))
                 goal = self._decode(workspace, sentences, part, lm_ids, False)
@@ -256,19 +287,23 @@ class System:
 
     def _decode(self, workspace: Workspace, sentences: EncodedText, part: slice, lm_ids: np.ndarray, keep: bool) -> int:
         """Fill the workspace with a sentence's hypotheses; return the goal."""
-        s, w = self.settings, workspace
-        words, passed = sentences.tokens[part], sentences.passed[part]
+        s, w, weights = self.settings, workspace, self._lm_weights
         settings = np.array([s.pop_limit, s.span_limit, keep and s.full_states, keep, s.lazy, s.pass_known], np.int64)
         model = self._prepared.model._replace(ids=lm_ids)
-        if isinstance(sentences, Lattices):
-            of_arcs = self.weights[-len(self.arc_features) or len(self.weights) :]
-            scores = sentences.values[part].astype(np.float64) @ of_arcs
-            return decode_lattice(sentences, part, scores, settings, self._lm_weights, self._tables, model, w)
-        span = min(s.span_limit, len(words))
-        w.fit(len(words) * span + len(words) + 1, span, bool(keep and s.full_states), keep)
+        begins, ends = (nodes[part] - sentences.begins[part.start] for nodes in (sentences.begins, sentences.ends))
+        values = sentences.values[part].astype(np.float64)
+        nodes = int(ends[-1]) + 1
+        if 4 * nodes * nodes > _MUCH:
+            memory.ask(4 * nodes * nodes, "a lattice of many nodes")
+        at = np.searchsorted(ends, np.arange(nodes + 1)).astype(np.int64)
+        cells = np.empty((nodes, nodes), np.int32)
+        count = kernels.number_cells(begins, at, s.span_limit, np.empty(nodes, np.int64), cells)
+        scores = values @ self.weights[len(self.weights) - values.shape[1] :]
+        arcs = Arcs(sentences.tokens[part], begins, at, scores, cells)
+        w.fit(nodes, count + nodes + 1, bool(keep and s.full_states), keep)
         while True:
-            memory = w.context, w.chart, w.items, w.nothing, w.hypotheses, w.counts
-            status = kernels.decode(words, passed, settings, self._lm_weights, self._tables, model, *memory)
+            room = w.context, w.chart, w.items, w.paths, w.hypotheses, w.counts
+            status = kernels.decode(count, arcs, sentences.passed[part], settings, weights, self._tables, model, *room)
             if status >= 0:
                 return int(status)
             w.enlarge(status)
@@ -291,7 +326,7 @@ class System:
         tables, features, hypotheses = self._tables, self._prepared.features, workspace.hypotheses
         passed = sentences.passed[part]
         n_nodes, n_edges = workspace.counts[:2].tolist()
-        reached = Reached(np.empty(n_nodes + 1, np.int64), np.empty(n_edges, np.int64), np.empty(n_nodes, np.int64))
+        reached = np.empty(n_nodes + 1, np.int64), np.empty(n_edges, np.int64), np.empty(n_nodes, np.int64)
         totals = np.empty(4, np.int64)
         sizes = tables.target_offsets, features.dense.shape[1] + 4, features.sparse_offsets
         kernels_forest.reach(goal, n_nodes, n_edges, hypotheses.edges, reached, *sizes, totals)
@@ -318,7 +353,31 @@ class System:
             words=out.words[:n_words].copy(),
         )
         found = Hypergraph(np.array([0, nodes], np.int64), np.array([nodes - 1], np.int64), *out)
-        if not isinstance(sentences, Lattices):
+        if not sentences.values.shape[1]:
             return found
-        in_order = reached.order[reached.numbers[hypotheses.edges[reached.order, 0]] >= 0]
-        return with_arc_features(found, in_order, workspace, sentences.values[part], len(self.features))
+        _, order, numbers = reached
+        in_order = order[numbers[hypotheses.edges[order, 0]] >= 0]
+        return _with_arc_features(found, in_order, workspace, sentences.values[part], len(self.features))
+
+
+def _with_arc_features(
+    forest: Hypergraph, edges: np.ndarray, workspace: Workspace, values: np.ndarray, features: int
+) -> Hypergraph:
+    """Add the features of arcs to those of a lattice's hyperedges.
+
+    edges (int64 [edges]): The number of each hyperedge in the workspace.
+    values (float32 [arcs, arc features]).
+    features: All features; those of arcs are the last.
+    """
+    sums = np.zeros((len(edges), values.shape[1]), np.float32)
+    kernels.add_arc_features(edges, workspace.hypotheses.paths, workspace.paths.rows, values, sums)
+    rows, columns = np.nonzero(sums)
+    heads = np.concatenate([np.repeat(np.arange(forest.edges), np.diff(forest.feature_offsets)), rows])
+    order = np.argsort(heads, kind="stable")
+    ids = np.concatenate([forest.feature_ids, (columns + features - values.shape[1]).astype(np.int32)])
+    return replace(
+        forest,
+        feature_offsets=offsets_of(np.bincount(heads, minlength=forest.edges)),
+        feature_ids=ids[order],
+        feature_values=np.concatenate([forest.feature_values, sums[rows, columns]])[order],
+    )

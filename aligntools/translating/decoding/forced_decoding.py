@@ -61,7 +61,7 @@ def derive(
     keys = np.unique(np.append(words, 0)).tolist()  # rules begin with one of these words, or with none
     candidates = np.concatenate([index.rules[index.starts[k] : index.starts[k + 1]] for k in keys])
     alone = index.alone[words] | (not pass_known) & (words != 0)
-    workspace.fit(len(words) * span + len(words) + 1, span, False, True)
+    workspace.fit(0, len(words) * span + len(words) + 1, False, True)
     n_rules = len(rules.ordered) - 4
     sides = kernels_forced_decoding.RuleSides(index.source_offsets, index.source, rules.target_offsets, rules.target)
     rest, scores = (sides, has_source, has_target, n_rules, model), np.zeros((size, size))

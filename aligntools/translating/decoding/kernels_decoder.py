@@ -1,11 +1,14 @@
-"""Finding a sentence's derivations: CKY over the trie of rules, each cell filled by cube pruning.
+"""Finding a lattice's derivations: CKY over the trie of rules, each cell filled by cube pruning.
 
-Chiang 2007 ("Hierarchical phrase-based translation", sections 5 and 6.2) and Huang & Chiang 2007 ("Forest rescoring").
+Chiang 2007 ("Hierarchical phrase-based translation", sections 5 and 6.2), Huang & Chiang 2007 ("Forest rescoring") and
+Dyer, Muresan & Resnik 2008 ("Generalizing word lattice translation", section 4). A sentence is the lattice whose every
+arc leads one node further.
 
-A cell is a span with its hypotheses, X or S. Source sides are matched by walking the trie from each position, from the
-last to the first, over words and over cells further right (active items: a trie node, where it got to, and the cells in
-the gaps). All rules with one source side and the same cells in their gaps are a cube: rules in falling order of score
-on one axis, the hypotheses of each cell on the others. A cell takes items off all its cubes, best first, at most
+A cell is a pair of nodes with its hypotheses, X or S. Source sides are matched by walking the trie from each node, from
+the last to the first, along arcs and over cells further right (active items: a trie node, the cells in the gaps, and
+the path of arcs that it came by, whose scores count where its rule does: two paths with the same words are two
+derivations). All rules with one source side and the same cells in their gaps are a cube: rules in falling order of
+score on one axis, the hypotheses of each cell on the others. A cell takes items off all its cubes, best first, at most
 ``pop_limit``; each is a hyperedge, and those whose states agree become one hypothesis.
 
 Arrays that are too small end the work with a negative number, the caller enlarges them and begins the sentence anew.
@@ -26,8 +29,10 @@ RULES, SIZE, LEFT, RIGHT = range(4)
 CUBE, RULE, ONE, TWO, DONE = range(5)
 #: What was too small.
 NO_ACTIVE, NO_CUBES, NO_ITEMS, NO_NODES, NO_EDGES, NO_PATHS = -1, -2, -3, -4, -5, -6
-#: What cells hold: X over a span, S over the first words, the goal.
+#: What cells hold: X between two nodes, S from the first node, the goal.
 SPAN, PREFIX, WHOLE = range(3)
+#: Pairs of nodes without a cell: none that matters, and one where a source side may be on its way to a cell.
+OUTSIDE, BETWEEN = -1, -2
 #: Columns of the decoder's settings, and of its counts.
 POP_LIMIT, SPAN_LIMIT, WHOLE_STATES, KEEP_EDGES, LAZY, PASS_KNOWN = range(6)
 HYPOTHESES, HYPEREDGES, TAKEN, SCORED = range(4)
@@ -116,22 +121,6 @@ def find_item(items, cube, rule, one, two, seen, base):
 
 
 @kernel(inline=True, owning=False)
-def next_cell(kind, i, d, n, span):
-    """Return the cell that comes next: its kind, where it begins, and how many words it covers."""
-    if kind == SPAN:
-        d += 1
-        if d > span or i + d > n:
-            i, d = i - 1, 1
-            if i < 0:
-                kind, d = np.int64(PREFIX), np.int64(0)
-    if kind == PREFIX:
-        d += 1
-        if d > n:
-            kind = np.int64(WHOLE)
-    return kind, i, d
-
-
-@kernel(inline=True, owning=False)
 def add_active(chart, n_active, n_gaps, nodes, v, one, two):
     """Add an active item at trie node ``v``, and to those that a nonterminal may follow; return both numbers."""
     active, gaps = chart.active, chart.gaps
@@ -150,84 +139,11 @@ def set_cube(cubes, c, first, size, left, right):
     return c + 1
 
 
-@kernel(inline=True, owning=False)
-def match_rules(words, i, d, span, pass_known, rules, chart):
-    """Find the rules that match the words ``i .. i + d``, from the active items that end further left.
-
-    A word that no rule has alone is passed through; one that the grammar has elsewhere only if ``pass_known``.
-
-    Returns n_cubes: Cubes of the cell; below 0 what was too small.
-    Returns n_active, n_gaps: Active items from ``i`` so far.
-    """
-    active, gaps, active_at, gaps_at = chart.active, chart.gaps, chart.active_at, chart.gaps_at
-    cells, cubes, nodes = chart.cells, chart.cubes, rules.nodes
-    first_pseudo = np.int64(rules.ordered.shape[0] - 4)
-    if d == 1:
-        active[0, 0], active[0, 1], active[0, 2] = 0, -1, -1
-        active_at[0], active_at[1], gaps_at[0], gaps_at[1] = 0, 1, 0, 0
-    n_active, n_gaps, n_cubes = active_at[d], gaps_at[d], np.int64(0)
-    alone = False  # whether a rule has just this word
-    for back in range(d):  # how far the item has got: by a word from d - 1, by a cell from elsewhere
-        right = (i + back) * span + d - back - 1
-        if back == 0:
-            begin, end = active_at[d - 1], active_at[d]
-        else:
-            begin, end = gaps_at[back], gaps_at[back + 1]
-            if cells[right, 1] == 0:
-                continue
-        if n_active + end - begin >= active.shape[0]:
-            return np.int64(NO_ACTIVE), n_active, n_gaps
-        if n_cubes + end - begin + 2 >= cubes.shape[0]:
-            return np.int64(NO_CUBES), n_active, n_gaps
-        for a in range(begin, end):
-            if back == 0:
-                v = np.int64(active[a, 0])
-                if nodes[v, WORDS] == 0:
-                    continue
-                v = find_step(rules.steps, rules.children, v, np.int64(words[i + d - 1]))
-                if v < 0:
-                    continue
-                one, two = np.int64(active[a, 1]), np.int64(active[a, 2])
-            else:
-                v = np.int64(gaps[a, 0])
-                one, two = np.int64(gaps[a, 1]), np.int64(-1)
-                if one < 0:
-                    one = right
-                else:
-                    two = right
-            n_active, n_gaps = add_active(chart, n_active, n_gaps, nodes, v, one, two)
-            if nodes[v, COUNT] > 0:
-                n_cubes = set_cube(cubes, n_cubes, np.int64(nodes[v, FIRST]), np.int64(nodes[v, COUNT]), one, two)
-                alone = alone or d == 1
-    if d == 1 and not alone and (pass_known or words[i] == 0):
-        n_cubes = set_cube(cubes, n_cubes, first_pseudo + PASSED, _ONE, -2 - i, _NONE)
-    return n_cubes, n_active, n_gaps
-
-
-@kernel(inline=True, owning=False)
-def glue(d, n, span, first_pseudo, chart):
-    """Make the cubes of S over the first ``d`` words; return how many, or what was too small."""
-    cells, cubes, n_cubes = chart.cells, chart.cubes, np.int64(0)
-    if n + 2 > cubes.shape[0]:
-        return np.int64(NO_CUBES)
-    for k in range(max(0, d - span), d):
-        x = k * span + d - k - 1
-        if cells[x, 1] == 0:
-            continue
-        if k == 0:
-            n_cubes = set_cube(cubes, n_cubes, first_pseudo + UNARY, _ONE, x, _NONE)
-        elif cells[n * span + k - 1, 1] > 0:
-            n_cubes = set_cube(cubes, n_cubes, first_pseudo + BINARY, _ONE, n * span + k - 1, x)
-    return n_cubes
-
-
 @kernel(inline=True, fast=False, owning=False)
 def estimate_item(c, rule, one, two, rules, chart, paths, node_scores):
     """Return what an item would score if its words cost what is known of them without their neighbours."""
     cubes, cells, ordered = chart.cubes, chart.cells, chart.ordered
-    estimate = rules.scores[rules.ordered[cubes[c, RULES] + rule], 1]
-    if paths.cubes.shape[0] > 0:
-        estimate += paths.scores[paths.cubes[c]]
+    estimate = rules.scores[rules.ordered[cubes[c, RULES] + rule], 1] + paths.scores[paths.cubes[c]]
     if cubes[c, LEFT] >= 0:
         estimate += node_scores[ordered[cells[cubes[c, LEFT], 0] + one]]
     if cubes[c, RIGHT] >= 0:
@@ -263,8 +179,7 @@ def take_item(item, rule, tails, first, keep, items, paths, hypotheses, counts):
             return NO_EDGES
         edges[n_edges, 0], edges[n_edges, 1], edges[n_edges, 2], edges[n_edges, 3] = node, rule, tails[0], tails[1]
         hypotheses.gains[n_edges] = items.gains[item]
-        if paths.cubes.shape[0] > 0:
-            hypotheses.paths[n_edges] = paths.cubes[items.rows[item, CUBE]]
+        hypotheses.paths[n_edges] = paths.cubes[items.rows[item, CUBE]]
         counts[HYPEREDGES] = n_edges + 1
     return 0
 
@@ -304,10 +219,12 @@ def add_neighbours(item, n_items, size, base, lazy, rules, chart, items, paths, 
 
 
 @kernel(inline=True, fast=False, owning=False)
-def fill_cell(
-    kind, n_cubes, base, passed, weights, settings, rules, model, context, chart, items, paths, hypotheses, counts
-):
-    """Take items off the cell's cubes, best first; return how many were made, or what was too small."""
+def fill_cell(kind, n_cubes, base, how, rules, model, context, chart, items, paths, hypotheses, counts):
+    """Take items off the cell's cubes, best first; return how many were made, or what was too small.
+
+    how: What `decode` takes as ``passed``, ``settings`` and ``weights``.
+    """
+    passed, settings, weights = how
     limit, lazy = settings[POP_LIMIT], settings[LAZY] > 0
     rows, cubes, cells, ordered = items.rows, chart.cubes, chart.cells, chart.ordered
     heap_keys, heap_rows, target_offsets = items.heap_keys, items.heap_rows, rules.target_offsets
@@ -340,24 +257,10 @@ def fill_cell(
                 begin, word = np.int64(-1), np.int64(passed[-2 - tails[0]])
                 if model.ids[word] == 0:
                     score += weights[1]
-            gain = combine(
-                rules.target,
-                begin,
-                end,
-                word,
-                kind == PREFIX and tails[1] < 0,
-                tails,
-                model,
-                context,
-                whole,
-                hypotheses.states,
-                hypotheses.floats,
-                items.states[item],
-                items.floats[item],
-            )
+            own, begins = (begin, end, word), kind == PREFIX and tails[1] < 0
+            gain = combine(rules.target, own, begins, tails, model, context, whole, hypotheses, items, item)
             score += weights[0] * gain
-            if paths.cubes.shape[0] > 0:
-                score += paths.scores[paths.cubes[c]]
+            score += paths.scores[paths.cubes[c]]
             for side in range(2):
                 if tails[side] >= 0:
                     score += hypotheses.scores[tails[side]]
@@ -391,67 +294,235 @@ def order_cell(cell, first, last, chart, items, node_scores):
         size = pop(items.heap_keys, items.heap_rows, size)
 
 
-@kernel(fast=False, owning=False)
-def decode(words, passed, settings, weights, rules, model, context, chart, items, paths, hypotheses, counts):
-    """Find one sentence's hypotheses.
+@kernel(owning=False)
+def number_cells(begins, at, span, distances, cells):
+    """Number the cells of X: pairs of nodes whose shortest path is at most ``span`` arcs.
 
-    words (int32 [words]): Source ids.
-    passed (int32 [words]): The target id that a word has when it is passed through.
+    begins, at: As in `kernels_tables.Arcs`.
+    distances (int64 [nodes]): Working memory.
+    cells (int32 [nodes, nodes], output): Numbers from 0, and `OUTSIDE` or `BETWEEN`.
+    Returns how many there are.
+    """
+    n, count = cells.shape[0], np.int64(0)
+    for i in range(n - 1, -1, -1):
+        for j in range(n):
+            distances[j] = -1
+            cells[i, j] = OUTSIDE
+        distances[i] = 0
+        for j in range(i + 1, n):
+            for a in range(at[j], at[j + 1]):
+                if begins[a] >= i and distances[begins[a]] >= 0:
+                    d = distances[begins[a]] + 1
+                    if distances[j] < 0 or d < distances[j]:
+                        distances[j] = d
+            if distances[j] > 0 and distances[j] <= span:
+                cells[i, j] = count
+                count += 1
+        for j in range(n - 1, i, -1):  # nodes on the way to a cell
+            if distances[j] > 0 and cells[i, j] != OUTSIDE:
+                for a in range(at[j], at[j + 1]):
+                    k = begins[a]
+                    if k > i and distances[k] > span:
+                        cells[i, k] = BETWEEN
+    return count
+
+
+@kernel(inline=True, fast=False, owning=False)
+def match_words(i, j, own, arcs, rules, chart, paths, n_active, n_gaps, n_paths, n_cubes):
+    """Match arcs that end at ``j``, after the items from ``i`` that end where they begin.
+
+    ``own`` tells whether there is a cell. Returns the numbers of items, of those before a gap, of paths and of cubes;
+    the last is below 0 where something was too small.
+    """
+    active, cubes, nodes = chart.active, chart.cubes, rules.nodes
+    for a in range(arcs.at[j], arcs.at[j + 1]):
+        k = np.int64(arcs.begins[a])
+        if k < i or (k > i and arcs.cells[i, k] == OUTSIDE):
+            continue
+        begin, end = chart.active_at[k], paths.ends[k, 0]
+        if n_active + end - begin >= active.shape[0]:
+            return n_active, n_gaps, n_paths, np.int64(NO_ACTIVE)
+        if n_cubes + end - begin + 2 >= cubes.shape[0]:
+            return n_active, n_gaps, n_paths, np.int64(NO_CUBES)
+        if n_paths + end - begin >= paths.rows.shape[0]:
+            return n_active, n_gaps, n_paths, np.int64(NO_PATHS)
+        for item in range(begin, end):
+            v = np.int64(active[item, 0])
+            if nodes[v, WORDS] == 0:
+                continue
+            v = find_step(rules.steps, rules.children, v, np.int64(arcs.words[a]))
+            if v < 0:
+                continue
+            one, two, before = np.int64(active[item, 1]), np.int64(active[item, 2]), paths.active[item]
+            paths.rows[n_paths, 0], paths.rows[n_paths, 1] = before, a
+            paths.scores[n_paths] = paths.scores[before] + arcs.scores[a]
+            paths.active[n_active] = n_paths
+            paths.gaps[n_gaps] = n_paths
+            n_active, n_gaps = add_active(chart, n_active, n_gaps, nodes, v, one, two)
+            if own and nodes[v, COUNT] > 0:
+                paths.cubes[n_cubes] = n_paths
+                n_cubes = set_cube(cubes, n_cubes, np.int64(nodes[v, FIRST]), np.int64(nodes[v, COUNT]), one, two)
+            n_paths += 1
+    return n_active, n_gaps, n_paths, n_cubes
+
+
+@kernel(inline=True, fast=False, owning=False)
+def match_cells(i, j, own, arcs, rules, chart, paths, n_active, n_gaps, n_cubes):
+    """Match cells that end at ``j``, after items from ``i`` before a gap; return numbers as `match_words` does."""
+    gaps, cubes, nodes = chart.gaps, chart.cubes, rules.nodes
+    for k in range(i + 1, j):
+        right = np.int64(arcs.cells[k, j])
+        if arcs.cells[i, k] == OUTSIDE or right < 0 or chart.cells[right, 1] == 0:
+            continue
+        begin, end = chart.gaps_at[k], paths.ends[k, 1]
+        if n_active + end - begin >= chart.active.shape[0]:
+            return n_active, n_gaps, np.int64(NO_ACTIVE)
+        if n_cubes + end - begin + 2 >= cubes.shape[0]:
+            return n_active, n_gaps, np.int64(NO_CUBES)
+        for item in range(begin, end):
+            v, one, two, path = np.int64(gaps[item, 0]), np.int64(gaps[item, 1]), np.int64(-1), paths.gaps[item]
+            if one < 0:
+                one = right
+            else:
+                two = right
+            paths.active[n_active] = path
+            paths.gaps[n_gaps] = path
+            n_active, n_gaps = add_active(chart, n_active, n_gaps, nodes, v, one, two)
+            if own and nodes[v, COUNT] > 0:
+                paths.cubes[n_cubes] = path
+                n_cubes = set_cube(cubes, n_cubes, np.int64(nodes[v, FIRST]), np.int64(nodes[v, COUNT]), one, two)
+    return n_active, n_gaps, n_cubes
+
+
+@kernel(inline=True, fast=False, owning=False)
+def pass_words(i, j, pass_known, arcs, rules, chart, paths, n_paths, n_cubes):
+    """Make the cubes of words from ``i`` to ``j`` that no rule has alone; return the numbers of paths and of cubes."""
+    first_pseudo = np.int64(rules.ordered.shape[0] - 4)
+    for a in range(arcs.at[j], arcs.at[j + 1]):
+        if arcs.begins[a] != i or not (pass_known or arcs.words[a] == 0):
+            continue
+        v = find_step(rules.steps, rules.children, np.int64(0), np.int64(arcs.words[a]))
+        if v >= 0 and rules.nodes[v, COUNT] > 0:
+            continue
+        if n_cubes + 1 >= chart.cubes.shape[0]:
+            return n_paths, np.int64(NO_CUBES)
+        if n_paths + 1 >= paths.rows.shape[0]:
+            return n_paths, np.int64(NO_PATHS)
+        paths.rows[n_paths, 0], paths.rows[n_paths, 1] = 0, a
+        paths.scores[n_paths] = arcs.scores[a]
+        paths.cubes[n_cubes] = n_paths
+        n_cubes = set_cube(chart.cubes, n_cubes, first_pseudo + PASSED, _ONE, -2 - np.int64(a), _NONE)
+        n_paths += 1
+    return n_paths, n_cubes
+
+
+@kernel(inline=True, owning=False)
+def glue(j, n_cells, arcs, rules, chart, paths):
+    """Make the cubes of S from the first node to ``j``; return how many, or what was too small."""
+    first_pseudo, n_cubes = np.int64(rules.ordered.shape[0] - 4), np.int64(0)
+    if j + 2 > chart.cubes.shape[0]:
+        return np.int64(NO_CUBES)
+    for k in range(j):
+        x = np.int64(arcs.cells[k, j])
+        if x < 0 or chart.cells[x, 1] == 0:
+            continue
+        if k == 0:
+            paths.cubes[n_cubes] = 0
+            n_cubes = set_cube(chart.cubes, n_cubes, first_pseudo + UNARY, _ONE, x, _NONE)
+        elif chart.cells[n_cells + k, 1] > 0:
+            paths.cubes[n_cubes] = 0
+            n_cubes = set_cube(chart.cubes, n_cubes, first_pseudo + BINARY, _ONE, n_cells + k, x)
+    return n_cubes
+
+
+@kernel(inline=True, owning=False)
+def next_cell(kind, i, j, cells):
+    """Return the cell that comes next: its kind, and the nodes that it is between."""
+    n = cells.shape[0]
+    if kind == SPAN:
+        j += 1
+        while i >= 0:
+            while j < n and cells[i, j] == OUTSIDE:
+                j += 1
+            if j < n:
+                break
+            i -= 1
+            j = i + 1
+        if i < 0:
+            kind, i, j = np.int64(PREFIX), np.int64(0), np.int64(0)
+    if kind == PREFIX:
+        j += 1
+        if j == n:
+            kind, j = np.int64(WHOLE), n - 1
+    return kind, i, j
+
+
+@kernel(fast=False, owning=False)
+def decode(n_cells, arcs, passed, settings, weights, rules, model, context, chart, items, paths, hypotheses, counts):
+    """Find one lattice's hypotheses.
+
+    n_cells (int): Cells of X; those of S to each node follow, then the goal's.
+    arcs (Arcs): Every node is on a path from the first to the last; there is an arc.
+    passed (int32 [arcs]): The target id that a word has when it is passed through.
     settings (int64 [6]): Most items taken in a cell (0: all); longest span of X; whether whole states are kept; whether
         hyperedges are kept; whether items that are not a cube's first wait unscored until their estimate is the
         highest; whether words of the grammar that no rule has alone are passed through.
     weights (float64 [2]): Of the language model, and of a passed word that it does not know.
     rules (RuleTables), model (ModelTables).
-    context: Working memory.
-    chart: Filled.
-    items: Working memory.
-    paths: Without elements: of lattices.
-    hypotheses: Filled.
+    context, items: Working memory.
+    chart, paths, hypotheses: Filled.
     counts (int64 [4], output): Hypotheses; hyperedges; items taken; items scored.
     Returns the goal's hypothesis; below 0 what was too small.
     """
-    n, span = words.shape[0], min(settings[SPAN_LIMIT], words.shape[0])
+    n, last_i = arcs.cells.shape[0], np.int64(-1)
     first_pseudo = np.int64(rules.ordered.shape[0] - 4)
-    base = np.int64(0)  # of the numbers of the cell's items
+    base, n_paths = np.int64(0), np.int64(1)
+    n_active, n_gaps = np.int64(0), np.int64(0)
     items.slots[:] = -1
     items.seen[:] = -1
     counts[:] = 0
-    kind, i, d = np.int64(SPAN), n - 1, np.int64(0)
+    paths.rows[0, 0], paths.rows[0, 1], paths.scores[0] = -1, -1, 0.0
+    chart.cells[n_cells, 0], chart.cells[n_cells, 1] = 0, 0
+    kind, i, j = np.int64(SPAN), np.int64(n - 1), np.int64(n - 1)
     while True:
-        kind, i, d = next_cell(kind, i, d, n, span)
-        n_active, n_gaps = np.int64(0), np.int64(0)
+        kind, i, j = next_cell(kind, i, j, arcs.cells)
+        own = True
         if kind == SPAN:
-            cell = i * span + d - 1
-            n_cubes, n_active, n_gaps = match_rules(words, i, d, span, settings[PASS_KNOWN] > 0, rules, chart)
+            if i != last_i:  # the item that has matched nothing
+                last_i, n_active, n_gaps = i, np.int64(1), np.int64(0)
+                chart.active[0, 0], chart.active[0, 1], chart.active[0, 2] = 0, -1, -1
+                paths.active[0] = 0
+                chart.active_at[i], paths.ends[i, 0], chart.gaps_at[i], paths.ends[i, 1] = 0, 1, 0, 0
+            cell = np.int64(arcs.cells[i, j])
+            own = cell >= 0
+            chart.active_at[j], chart.gaps_at[j] = n_active, n_gaps
+            n_active, n_gaps, n_paths, n_cubes = match_words(
+                i, j, own, arcs, rules, chart, paths, n_active, n_gaps, n_paths, _ZERO
+            )
+            if n_cubes >= 0:
+                n_active, n_gaps, n_cubes = match_cells(i, j, own, arcs, rules, chart, paths, n_active, n_gaps, n_cubes)
+            if n_cubes >= 0 and own:
+                known = settings[PASS_KNOWN] > 0
+                n_paths, n_cubes = pass_words(i, j, known, arcs, rules, chart, paths, n_paths, n_cubes)
         elif kind == PREFIX:
-            cell = n * span + d - 1
-            n_cubes = glue(d, n, span, first_pseudo, chart)
+            cell = n_cells + j
+            n_cubes = glue(j, n_cells, arcs, rules, chart, paths)
         else:
-            cell = n * span + n
-            n_cubes = set_cube(chart.cubes, np.int64(0), first_pseudo + GOAL, _ONE, cell - 1, _NONE)
+            cell = n_cells + n
+            n_cubes = set_cube(chart.cubes, _ZERO, first_pseudo + GOAL, _ONE, cell - 1, _NONE)
+            paths.cubes[0] = 0
         if n_cubes < 0:
             return n_cubes
         first = counts[HYPOTHESES]
-        n_items = fill_cell(
-            kind,
-            n_cubes,
-            base,
-            passed,
-            weights,
-            settings,
-            rules,
-            model,
-            context,
-            chart,
-            items,
-            paths,
-            hypotheses,
-            counts,
-        )
-        if n_items < 0:
-            return n_items
-        base += n_items
-        order_cell(cell, first, counts[HYPOTHESES], chart, items, hypotheses.scores)
+        if own:
+            how = passed, settings, weights
+            n_items = fill_cell(
+                kind, n_cubes, base, how, rules, model, context, chart, items, paths, hypotheses, counts
+            )
+            if n_items < 0:
+                return n_items
+            base += n_items
+            order_cell(cell, first, counts[HYPOTHESES], chart, items, hypotheses.scores)
         if kind == WHOLE:
             return counts[HYPOTHESES] - 1
         if kind == SPAN:
@@ -459,5 +530,25 @@ def decode(words, passed, settings, weights, rules, model, context, chart, items
             if v >= 0 and counts[HYPOTHESES] > first:
                 if n_active >= chart.active.shape[0]:
                     return np.int64(NO_ACTIVE)
+                paths.active[n_active] = 0
+                paths.gaps[n_gaps] = 0
                 n_active, n_gaps = add_active(chart, n_active, n_gaps, rules.nodes, v, cell, _NONE)
-            chart.active_at[d + 1], chart.gaps_at[d + 1] = n_active, n_gaps
+            paths.ends[j, 0], paths.ends[j, 1] = n_active, n_gaps
+
+
+@kernel(owning=False)
+def add_arc_features(edges, edge_paths, rows, values, out):
+    """Sum the features of the arcs on each hyperedge's path.
+
+    edges (int64 [edges]): Numbers of hyperedges, of `kernels_tables.Hypotheses`.
+    edge_paths (int32): `kernels_tables.Hypotheses.paths`.
+    rows (int32 [*, 2]): `kernels_tables.Paths.rows`.
+    values (float32 [arcs, features]).
+    out (float32 [edges, features], output): Zeros.
+    """
+    for e in range(edges.shape[0]):
+        path = edge_paths[edges[e]]
+        while path > 0:
+            for f in range(values.shape[1]):
+                out[e, f] += values[rows[path, 1], f]
+            path = rows[path, 0]

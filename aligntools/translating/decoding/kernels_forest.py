@@ -49,13 +49,14 @@ def reach(goal, n_nodes, n_edges, edges, reached, target_offsets, n_features, sp
     """Find the hypotheses that the goal is made of, number them, and put their hyperedges by hypothesis.
 
     edges (int32 [*, 4]): Of `kernels_tables.Hypotheses`.
-    reached: Filled.
+    reached: Filled: where each hypothesis's hyperedges begin in the next (int64 [hypotheses + 1]); hyperedges by
+        hypothesis (int64 [edges]); the number of each hypothesis among those reached, children first, or -1 (int64).
     target_offsets (int64 [rules + 5]).
     n_features (int): Features that a hyperedge has at most, without the sparse ones.
     sparse_offsets (int64 [rules + 1]).
     totals (int64 [4], output): Nodes, hyperedges, and at most how many features and words they have.
     """
-    edge_at, order, numbers = reached.edge_at, reached.order, reached.numbers
+    edge_at, order, numbers = reached
     n_rules = sparse_offsets.shape[0] - 1
     for v in range(n_nodes + 1):
         edge_at[v] = 0
@@ -187,7 +188,8 @@ def write_forest(n_nodes, hypotheses, reached, with_lm, rules, passed, passed_un
     features (RuleFeatures).
     out (ForestArrays): Filled; ``feature_ids``, ``feature_values`` and ``words`` may be too long.
     """
-    target_offsets, target, numbers, edges = rules.target_offsets, rules.target, reached.numbers, hypotheses.edges
+    edge_at, order, numbers = reached
+    target_offsets, target, edges = rules.target_offsets, rules.target, hypotheses.edges
     n_rules, n_out, n_features, n_words = features.dense.shape[0], 0, np.int64(0), 0
     out.edge_offsets[0], out.feature_offsets[0], out.word_offsets[0] = 0, 0, 0
     for v in range(n_nodes):
@@ -197,8 +199,8 @@ def write_forest(n_nodes, hypotheses, reached, with_lm, rules, passed, passed_un
         write_ends(
             v, node, hypotheses.rows, numbers, n_rules, target_offsets, target, passed, out.left, out.right, out.lengths
         )
-        for place in range(reached.edge_at[v], reached.edge_at[v + 1]):
-            e = reached.order[place]
+        for place in range(edge_at[v], edge_at[v + 1]):
+            e = order[place]
             rule = edges[e, 1]
             pseudo = rule - n_rules
             out.rules[n_out] = rule if pseudo < 0 else -1 - pseudo

@@ -86,22 +86,23 @@ def keep_ends(state, at, length, symbol, tail, states):
 
 
 @kernel(inline=True, fast=False, owning=False)
-def combine(target, begin, end, passed, begins, tails, model, context, whole, states, floats, state, extra):
+def combine(target, side, begins, tails, model, context, whole, hypotheses, items, item):
     """Put a rule's words and its tails' translations together: the language model's gain, and the new state.
 
     target (int32): The rule's target side is ``target[begin:end]``: words, -1 and -2 for the first and second tail, 0
         the end of the sentence.
-    passed (int): The word that is meant where ``begin`` is negative (then ``target`` is not read).
+    side: ``begin``, ``end``, and the word that is meant where ``begin`` is negative (then ``target`` is not read).
     begins (bool): The translation is the sentence's beginning.
-    tails (int64 [2]): Rows of ``states`` and ``floats``.
+    tails (int64 [2]): Hypotheses.
     model (ModelTables).
     context: Working memory.
     whole (bool): Keep the first and last 4 words as well.
-    state (int32, output).
-    extra (float32, output): The new row and the new floats.
+    items, item: Where the new row of states and of floats is written.
     Returns float64: what the words add to the log-probability beyond what the tails' own scores have of it. Left words
     count there with as much context as there is.
     """
+    begin, end, passed = side
+    states, floats, state, extra = hypotheses.states, hypotheses.floats, items.states[item], items.floats[item]
     words, backoffs, most = context.words, context.backoffs, context.words.shape[0] - 2
     gain = 0.0
     n_left, n_context, length = 0, np.int64(0), np.int64(0)

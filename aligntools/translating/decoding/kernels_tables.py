@@ -85,13 +85,13 @@ def empty_context(order: int) -> Context:
 
 
 class DecoderChart(NamedTuple):
-    """Where each span's rules and hypotheses are.
+    """Where each cell's rules and hypotheses are.
 
     active, gaps (int32 [*, 3]): Trie node and two cells of active items: all, and those that a nonterminal may follow
         (its node is given then).
-    active_at, gaps_at (int64 [longest span + 2]): Where the items of each length begin.
-    cells (int32 [words * longest span + words + 1, 2]): Where a cell's hypotheses begin in ``ordered``, and how many. X
-        of i..j is ``i * span + j - i - 1``, S of 0..j ``words * span + j - 1``, and the goal comes last.
+    active_at, gaps_at (int64 [nodes]): Where the items that end at each node begin.
+    cells (int32 [*, 2]): Where a cell's hypotheses begin in ``ordered``, and how many: first the cells of X
+        (`Arcs.cells`), then those of S to each node, and the goal's.
     ordered (int32 [*]): Hypotheses of each cell, best first.
     cubes (int32 [*, 4]): First rule in `RuleTables.ordered`, how many, and the cells of the two nonterminals.
     """
@@ -137,7 +137,7 @@ class Hypotheses(NamedTuple):
     states, floats (int32, float32 [*, width]): See `kernels_state`.
     edges (int32 [*, 4]): Hyperedges, if they are kept: hypothesis, rule, tails.
     gains (float32 [*]): Log-probability that the language model adds on each.
-    paths (int32 [*]): Row of `Paths.rows` for the words that each covers itself; only of lattices.
+    paths (int32 [*]): Row of `Paths.rows` for the words that each covers itself.
     """
 
     rows: np.ndarray
@@ -157,7 +157,7 @@ class Arcs(NamedTuple):
     at (int64 [nodes + 1]): Those that end at node ``j`` are ``at[j]:at[j + 1]``.
     scores (float64 [arcs]): Weights times features.
     cells (int32 [nodes, nodes]): The cell of X from one node to another, or a number below 0; see
-        `kernels_lattice.number_cells`.
+        `kernels_decoder.number_cells`.
     """
 
     words: np.ndarray
@@ -168,7 +168,7 @@ class Arcs(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Which arcs of a lattice a source side has matched, and where items end; without elements for a sentence.
+    """Which arcs of a lattice a source side has matched, and where items end.
 
     active, gaps, cubes (int32 [*]): The path of each of `DecoderChart.active`, `DecoderChart.gaps` and
         `DecoderChart.cubes`.
@@ -184,25 +184,6 @@ class Paths(NamedTuple):
     ends: np.ndarray
     rows: np.ndarray
     scores: np.ndarray
-
-
-def no_paths() -> Paths:
-    """Return what there is of a sentence."""
-    none = np.empty(0, np.int32)
-    return Paths(none, none, none, np.empty((0, 2), np.int64), np.empty((0, 2), np.int32), np.empty(0))
-
-
-class Reached(NamedTuple):
-    """The hypotheses that the goal is made of; see `kernels_forest.reach`.
-
-    edge_at (int64 [hypotheses + 1]): Where each hypothesis's hyperedges begin in ``order``.
-    order (int64 [edges]): Hyperedges by hypothesis.
-    numbers (int64 [hypotheses]): Of a hypothesis among those reached, children first; -1 if it is not.
-    """
-
-    edge_at: np.ndarray
-    order: np.ndarray
-    numbers: np.ndarray
 
 
 class ForestArrays(NamedTuple):

@@ -4,22 +4,17 @@ import numpy as np
 
 from aligntools.ground import memory
 from aligntools.translating.decoding import kernels_decoder as kernels
-from aligntools.translating.decoding.kernels_tables import DecoderChart, Hypotheses, Items, empty_context, no_paths
+from aligntools.translating.decoding.kernels_tables import DecoderChart, Hypotheses, Items, Paths, empty_context
 
 #: Bytes of an element, about, and growth from which the bound on memory is looked at.
 _EACH, _MUCH = 200, 1 << 26
 
 
 class Workspace:
-    """What `kernels_decoder.decode` writes.
-
-    paths, nothing: For lattices, and for sentences.
-    counts (int64 [4]).
-    """
+    """What `kernels_decoder.decode` writes; ``counts`` are int64 [4]."""
 
     def __init__(self, order: int) -> None:
-        self._order = order
-        self._whole = False
+        self._order, self._whole = order, False
         self._sizes = {
             kernels.NO_ACTIVE: 1 << 13,
             kernels.NO_CUBES: 1 << 12,
@@ -30,30 +25,18 @@ class Workspace:
         }
         none = np.empty(0, np.int32)
         self.context, self.counts = empty_context(order), np.zeros(4, np.int64)
-        at = np.empty(16, np.int64), np.empty(16, np.int64)
-        self.chart = DecoderChart(none, none, *at, np.empty((1 << 8, 2), np.int32), none, none)
-        self.hypotheses = Hypotheses(*[none] * 7)
-        self.paths, self.nothing, self._lattices = no_paths(), no_paths(), False
+        self.chart, self.hypotheses, self.paths = DecoderChart(*[none] * 7), Hypotheses(*[none] * 7), Paths(*[none] * 6)
         for what in self._sizes:
             self._make(what)
 
-    def fit_lattice(self, nodes: int, cells: int, whole: bool, keep: bool) -> None:
-        """Make room for a lattice with this many nodes and cells of X."""
-        if not self._lattices:
-            self._lattices = True
-            for what in self._sizes:
-                self._make(what)
-        if nodes > len(self.paths.ends):
-            self.paths = self.paths._replace(ends=np.empty((2 * nodes, 2), np.int64))
-        self.fit(cells + nodes + 1, nodes, whole, keep)
-
-    def fit(self, cells: int, span: int, whole: bool, keep: bool) -> None:
-        """Make room for a sentence's cells, for states that are whole or not, and for hyperedges."""
+    def fit(self, nodes: int, cells: int, whole: bool, keep: bool) -> None:
+        """Make room for a lattice's nodes and cells, for states that are whole or not, and for hyperedges."""
         if cells > len(self.chart.cells):
             self.chart = self.chart._replace(cells=np.empty((2 * cells, 2), np.int32))
-        if span + 2 > len(self.chart.active_at):
-            active_at, gaps_at = np.empty(2 * span + 2, np.int64), np.empty(2 * span + 2, np.int64)
+        if nodes > len(self.paths.ends):
+            active_at, gaps_at = np.empty(2 * nodes, np.int64), np.empty(2 * nodes, np.int64)
             self.chart = self.chart._replace(active_at=active_at, gaps_at=gaps_at)
+            self.paths = self.paths._replace(ends=np.empty((2 * nodes, 2), np.int64))
         if keep and self._sizes[kernels.NO_EDGES] < self._sizes[kernels.NO_NODES]:
             self._sizes[kernels.NO_EDGES] = 2 * self._sizes[kernels.NO_NODES]
             self._make(kernels.NO_EDGES)
@@ -80,34 +63,22 @@ class Workspace:
         if what == kernels.NO_ACTIVE:
             active, gaps = np.empty((size, 3), np.int32), np.empty((size, 3), np.int32)
             self.chart = self.chart._replace(active=active, gaps=gaps)
-            if self._lattices:
-                self.paths = self.paths._replace(active=np.empty(size, np.int32), gaps=np.empty(size, np.int32))
+            self.paths = self.paths._replace(active=np.empty(size, np.int32), gaps=np.empty(size, np.int32))
         elif what == kernels.NO_CUBES:
             self.chart = self.chart._replace(cubes=np.empty((size, 4), np.int32))
-            if self._lattices:
-                self.paths = self.paths._replace(cubes=np.empty(size, np.int32))
+            self.paths = self.paths._replace(cubes=np.empty(size, np.int32))
         elif what == kernels.NO_ITEMS:
-            self.items = Items(
-                np.empty((size, 5), np.int32),
-                np.empty(size),
-                np.empty(size),
-                np.empty(size, np.float32),
-                *self._states(size),
-                np.empty(size),
-                np.empty(size, np.int32),
-                np.empty(2 * size, np.int64),
-                np.empty(2 * size, np.int32),
-            )
+            scored = np.empty((size, 5), np.int32), np.empty(size), np.empty(size), np.empty(size, np.float32)
+            queue = np.empty(size), np.empty(size, np.int32)
+            found = np.empty(2 * size, np.int64), np.empty(2 * size, np.int32)
+            self.items = Items(*scored, *self._states(size), *queue, *found)
         elif what == kernels.NO_NODES:
             states, floats = self._states(size)
             rows, scores = np.empty((size, 3), np.int32), np.empty(size)
             self.hypotheses = self.hypotheses._replace(rows=rows, scores=scores, states=states, floats=floats)
             self.chart = self.chart._replace(ordered=np.empty(size, np.int32))
         elif what == kernels.NO_PATHS:
-            if self._lattices:
-                self.paths = self.paths._replace(rows=np.empty((size, 2), np.int32), scores=np.empty(size))
+            self.paths = self.paths._replace(rows=np.empty((size, 2), np.int32), scores=np.empty(size))
         else:
-            edges, gains = np.empty((size, 4), np.int32), np.empty(size, np.float32)
-            self.hypotheses = self.hypotheses._replace(edges=edges, gains=gains)
-            if self._lattices:
-                self.hypotheses = self.hypotheses._replace(paths=np.empty(size, np.int32))
+            edges, gains, paths = np.empty((size, 4), np.int32), np.empty(size, np.float32), np.empty(size, np.int32)
+            self.hypotheses = self.hypotheses._replace(edges=edges, gains=gains, paths=paths)

@@ -15,7 +15,7 @@ from aligntools.ground.parallel import Pool
 from aligntools.store.job_engines import BlockMap
 from aligntools.translating.decoding.decoder import System
 from aligntools.translating.decoding.system_tables import feature_names
-from aligntools.translating.lattices import arc_names
+from aligntools.translating.lattices import LatticeLines
 from aligntools.translating.lm.language_model import NgramModel
 from aligntools.translating.settings import DecoderSettings, ImputationSettings, TuningSettings
 from aligntools.translating.translation_weights import default_weights, in_order
@@ -52,25 +52,16 @@ class Learner:
     pool: Pool
     blocks: BlockMap | None = None
 
-    @property
-    def _full_states(self) -> bool:
-        """Whether edges have to decide which n-grams are there."""
-        return self.tuning.forest and self.tuning.method == "risk"
-
     def _workers(self, system: System) -> SystemInWorkers | None:
         return None if self.blocks is None else SystemInWorkers(self.blocks, system)
 
-    def system(
-        self, rules: GrammarRules, lm: NgramModel | None, weights: np.ndarray, full_states: bool = False
-    ) -> System:
-        """Return a system with the decoder's settings."""
-        how = DecoderSettings(self.decoding.pop_limit, self.decoding.span_limit, full_states)
-        return System(rules, lm, weights, how)
+    def _settings(self, full_states: bool) -> DecoderSettings:
+        return DecoderSettings(self.decoding.pop_limit, self.decoding.span_limit, full_states)
 
     def _reverse(self, reverse: "ReverseSystem", text: Lines, full_states: bool = False) -> System:
         rules = reverse.read(text)
         weights = in_order(reverse.path, reverse.weights, feature_names(rules))
-        return self.system(rules, reverse.lm, weights, full_states)
+        return System(rules, reverse.lm, weights, self._settings(full_states))
 
     def impute(self, reverse: "ReverseSystem", text: Lines, number: int) -> ImputedText:
         """Impute the sources of target text number ``number``."""
@@ -78,9 +69,8 @@ class Learner:
         system = self._reverse(reverse, text, lattices)
         seed, workers = self.tuning.seed + number, self._workers(system)
         found = impute_text(system, text, self.imputation, seed, self.pool, workers)
-        sizes = {"arcs": len(found.sources.words)} if lattices else {}
-        what = "lattices" if lattices else "sources"
-        self.tell("imputing", {what: len(found.sources), **sizes, "sentences": len(text)})
+        size = {"lattices": len(found[0]), "arcs": len(found[0].words)} if lattices else {"sources": len(found[0])}
+        self.tell("imputing", size | {"sentences": len(text)})
         return found
 
     def learn(
@@ -100,8 +90,10 @@ class Learner:
         imputed: Sources of each of these, unless trees are imputed.
         reverse: For trees that are translated rule by rule.
         """
-        system = self.system(rules, lm, start, self._full_states)
-        of_arcs = dict.fromkeys((name for one in imputed for name in arc_names(one.sources)), 1.0)
+        full_states = self.tuning.forest and self.tuning.method == "risk"  # edges decide which n-grams are there
+        system = System(rules, lm, start, self._settings(full_states))
+        lattices = [sources for sources, *_ in imputed if isinstance(sources, LatticeLines)]
+        of_arcs = dict.fromkeys((name for one in lattices for name in one.names), 1.0)
         names = [*system.features, *of_arcs]
         frozen = {len(system.features) + k: weight for k, weight in enumerate(of_arcs.values())}
         made, workers, set_of = [], self._workers(system), partial(tuning_set, names=names, pool=self.pool)
@@ -110,17 +102,15 @@ class Learner:
         weight, alone = self.imputation.monolingual_weight, supervised is None or self.tuning.choose != "supervised"
         own = system.for_arcs(of_arcs) if of_arcs else system
         workers = self._workers(own) if of_arcs else workers
-        for one in imputed:
-            shares = weight * one.shares
-            made.append(set_of(own, one.sources, monolingual, one.groups, shares, alone, workers=workers))
+        for sources, groups, shares in imputed:
+            made.append(set_of(own, sources, monolingual, groups, weight * shares, alone, workers=workers))
         if reverse is not None and self.imputation.impute == "rules":
-            for trips in self._round_trips(reverse, monolingual, rules):
-                longest = int(np.diff(trips.trees.offsets).max(initial=1))
-                how = self.decoding.pop_limit, longest, self._full_states, True, False
-                composed = System(trips.rules, lm, system.weights, DecoderSettings(*how))
-                shares = weight * trips.shares
+            for composing, trees, groups, shares in self._round_trips(reverse, monolingual, rules):
+                longest = int(np.diff(trees.offsets).max(initial=1))
+                how = self.decoding.pop_limit, longest, full_states, True, False
+                composed = System(composing, lm, system.weights, DecoderSettings(*how))
                 workers = self._workers(composed)
-                made.append(set_of(composed, trips.trees, monolingual, trips.groups, shares, alone, workers=workers))
+                made.append(set_of(composed, trees, monolingual, groups, weight * shares, alone, workers=workers))
         if self.tuning.forest and self.tuning.method == "likelihood":
             self._reach(made)
         state = self._rounds(made, names, [*system.weights, *of_arcs.values()], frozen, rules, lm)
@@ -148,13 +138,12 @@ class Learner:
             sentences, workers = system.encode(text.words, text.offsets), self._workers(system)
             forest = system.forest(sentences, self.pool) if workers is None else workers.forest(sentences)
             how = self.imputation.n_sources, self.imputation.reverse_gamma, sentences.extra, self.pool
-            trips = round_trips(forest, system.weights, system.grammar, forward, *how)
-            if not len(trips.trees):
+            rules, trees, groups, shares = round_trips(forest, system.weights, system.grammar, forward, *how)
+            if not len(trees):
                 problem = "no derivation has rules whose target sides are all source sides of `grammar`"
                 raise DataError(reverse.grammar, None, problem)
-            figures = {"rules": len(trips.rules), "trees": len(trips.trees), "sentences": len(np.unique(trips.groups))}
-            self.tell("composing", figures)
-            found.append(trips)
+            self.tell("composing", {"rules": len(rules), "trees": len(trees), "sentences": len(np.unique(groups))})
+            found.append((rules, trees, groups, shares))
         return found
 
     def _reach(self, made: Sequence[TuningSet]) -> None:
@@ -200,17 +189,8 @@ class Learner:
 
         def report(found: Round) -> None:
             what = "edges" if self.tuning.forest else "candidates"
-            self.tell(
-                "round",
-                {
-                    "round": found.number,
-                    "bleu": found.bleu,
-                    "ratio": found.ratio,
-                    what: found.candidates,
-                    "objective": found.objective,
-                    "score": found.score,
-                },
-            )
+            size = {"round": found.number, "bleu": found.bleu, "ratio": found.ratio, what: found.candidates}
+            self.tell("round", size | {"objective": found.objective, "score": found.score})
 
         keep = (lambda state: save_state(path, own, state)) if path else None
         return tune(made, begin, self.tuning, frozen, self.pool, report, keep)

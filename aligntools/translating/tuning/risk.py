@@ -9,7 +9,7 @@ length of the weights (the footnote on equation 2).
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -71,7 +71,7 @@ def bleu_loss(totals: np.ndarray) -> tuple[float, np.ndarray]:
 
 @dataclass(eq=False)
 class Objective(ABC):
-    """A function of the weights, to be minimized; call it for the value and the gradient.
+    """A function of the weights, to be minimized.
 
     features: How many there are.
     gamma: Sharpness of p(d|x).
@@ -89,15 +89,27 @@ class Objective(ABC):
     pool: Pool | None = None
 
     @abstractmethod
+    def at(self, point: np.ndarray, gradient: np.ndarray) -> float:
+        """Return the value without the L2 term at weights, and add its slopes to the gradient [features]."""
+
     def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the value and the gradient [features]."""
-
-    def regularized(self, value: float, gradient: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
-        """Add the L2 term; no slope where a feature is frozen."""
+        gradient = np.zeros(self.features)
+        value = self.at(with_frozen(weights, self.frozen, self.gamma), gradient)
         learned = np.array(weights, np.float64) - (0.0 if self.center is None else self.center)
         for feature in self.frozen:
             learned[feature] = gradient[feature] = 0.0
         return value + 0.5 * self.l2 * float(np.add.reduce(np.square(learned))), gradient + self.l2 * learned
+
+    def _inside(self, h: Hypergraph, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what `semirings.inside` does, and the log of each sentence's sum."""
+        beta, conditional = semirings.inside(h, scores, self.pool)
+        return beta, conditional, semirings.log_partition(h, beta)
+
+    def _slopes(self, h: Hypergraph, beta: np.ndarray, conditional: np.ndarray, shares: np.ndarray) -> np.ndarray:
+        """Return the gradient [features] of the sum of the sentences' logs, each times its share."""
+        posterior = semirings.posteriors(h, beta, conditional, shares, self.pool)
+        return self.gamma * semirings.feature_sums(h, posterior, self.features, self.pool)
 
 
 @dataclass(eq=False)
@@ -115,18 +127,14 @@ class Risk(Objective):
     def __post_init__(self) -> None:
         self.total = sum(float(np.sum(p.shares[p.hypergraph.roots >= 0])) for p in self.parts) or 1.0
 
-    def _distribution(self, part: Examples, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        h = part.hypergraph
-        scores = edge_scores(h, weights, self.gamma, pool=self.pool)
-        beta, conditional = semirings.inside(h, scores, self.pool)
-        return conditional, semirings.posteriors(h, beta, conditional, part.shares, self.pool)
-
-    def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the value and the gradient [features]."""
-        point = with_frozen(weights, self.frozen, self.gamma)
-        made = [self._distribution(part, point) for part in self.parts]
-        value, rewards = self._rewards(made)
-        gradient = np.zeros(self.features)
+    def at(self, point: np.ndarray, gradient: np.ndarray) -> float:
+        """Return the value without the L2 term; see `Objective.at`."""
+        made = []
+        for part in self.parts:
+            h = part.hypergraph
+            beta, conditional = semirings.inside(h, edge_scores(h, point, self.gamma, pool=self.pool), self.pool)
+            made.append((conditional, semirings.posteriors(h, beta, conditional, part.shares, self.pool)))
+        value, rewards = self._rewards([posterior for _, posterior in made])
         for part, (conditional, posterior), reward in zip(self.parts, made, rewards, strict=True):
             h = part.hypergraph
             expected, slopes = semirings.expectations(h, conditional, posterior, reward, self.pool)
@@ -139,15 +147,15 @@ class Risk(Objective):
                 value += float(np.add.reduce(part.shares * expected))
                 slopes += others
             gradient += self.gamma * semirings.feature_sums(h, slopes, self.features, self.pool)
-        return self.regularized(value, gradient, weights)
+        return value
 
-    def _rewards(self, made: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, list[np.ndarray]]:
+    def _rewards(self, posteriors: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
         """Return what of the value is known, and what each edge adds to it, to first order."""
         losses = [part.losses for part in self.parts if part.losses is not None]
         if len(losses) == len(self.parts):
             return 0.0, [one / self.total for one in losses]
         totals = np.zeros(10)
-        for part, (_, posterior) in zip(self.parts, made, strict=True):
+        for part, posterior in zip(self.parts, posteriors, strict=True):
             assert part.statistics is not None
             counts = semirings.row_sums(part.hypergraph, part.statistics, posterior, self.pool)
             totals[: len(counts)] += counts
@@ -178,27 +186,21 @@ class Likelihood(Objective):
             self.parts.append((h, part.shares * some, right))
         self.total = sum(float(np.sum(shares)) for _, shares, _ in self.parts) or 1.0
 
-    def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the value and the gradient [features]."""
-        point, value, gradient = with_frozen(weights, self.frozen, self.gamma), 0.0, np.zeros(self.features)
+    def at(self, point: np.ndarray, gradient: np.ndarray) -> float:
+        """Return the value without the L2 term; see `Objective.at`."""
+        value = 0.0
         for h, shares, right in self.parts:
             scores = edge_scores(h, point, self.gamma, pool=self.pool)
             for sign, of in ((1.0, scores), (-1.0, np.where(right, scores, -np.inf))):
-                beta, conditional = semirings.inside(h, of, self.pool)
-                log_z = semirings.log_partition(h, beta)
+                beta, conditional, log_z = self._inside(h, of)
                 value += sign * float(np.add.reduce(shares[shares > 0] * log_z[shares > 0])) / self.total
-                posterior = semirings.posteriors(h, beta, conditional, sign * shares / self.total, self.pool)
-                gradient += self.gamma * semirings.feature_sums(h, posterior, self.features, self.pool)
-        return self.regularized(value, gradient, weights)
+                gradient += self._slopes(h, beta, conditional, sign * shares / self.total)
+        return value
 
 
-class Referred(NamedTuple):
-    """What sentences can become, all derivations of the references, and those of the former that yield references."""
-
-    forest: Hypergraph
-    references: Hypergraph
-    both: Hypergraph
-    shares: np.ndarray  # see `Examples`
+#: What sentences can become, all derivations of the references, those of the former that yield references, and shares
+#: as in `Examples`.
+Referred: TypeAlias = tuple[Hypergraph, Hypergraph, Hypergraph, np.ndarray]
 
 
 @dataclass(eq=False)
@@ -212,17 +214,15 @@ class ReferenceLikelihood(Objective):
     parts: Sequence[Referred]
 
     def __post_init__(self) -> None:
-        self.shares = [np.where(p.references.roots >= 0, p.shares, 0.0) for p in self.parts]
+        self.shares = [np.where(references.roots >= 0, shares, 0.0) for _, references, _, shares in self.parts]
         self.total = sum(float(np.sum(shares)) for shares in self.shares) or 1.0
 
-    def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the value and the gradient [features]."""
-        point, value, gradient = with_frozen(weights, self.frozen, self.gamma), 0.0, np.zeros(self.features)
-        for part, every in zip(self.parts, self.shares, strict=True):
-            some, made = every > 0, []
-            for h in (part.forest, part.both, part.references):
-                beta, conditional = semirings.inside(h, edge_scores(h, point, self.gamma, pool=self.pool), self.pool)
-                made.append((h, beta, conditional, semirings.log_partition(h, beta)))
+    def at(self, point: np.ndarray, gradient: np.ndarray) -> float:
+        """Return the value without the L2 term; see `Objective.at`."""
+        value = 0.0
+        for (forest, references, both, _), every in zip(self.parts, self.shares, strict=True):
+            some, graphs = every > 0, (forest, both, references)
+            made = [self._inside(h, edge_scores(h, point, self.gamma, pool=self.pool)) for h in graphs]
             logs = np.array([log_z for *_, log_z in made])[:, some]
             high = logs.max(axis=0, initial=-np.inf)
             masses = np.exp(logs - high) * np.array([[1.0], [-1.0], [1.0]])
@@ -231,12 +231,11 @@ class ReferenceLikelihood(Objective):
             value += float(np.add.reduce(shares * (high + np.log(whole) - logs[2])))
             factors = masses / whole
             factors[2] -= 1.0
-            for (h, beta, conditional, _), factor in zip(made, factors, strict=True):
+            for h, (beta, conditional, _), factor in zip(graphs, made, factors, strict=True):
                 signed = np.zeros(len(h))
                 signed[some] = shares * factor
-                posterior = semirings.posteriors(h, beta, conditional, signed, self.pool)
-                gradient += self.gamma * semirings.feature_sums(h, posterior, self.features, self.pool)
-        return self.regularized(value, gradient, weights)
+                gradient += self._slopes(h, beta, conditional, signed)
+        return value
 
 
 def schedule(gamma: float, quench: float | None = None) -> list[float]:

@@ -11,7 +11,7 @@ isomorphic derivations, and nothing else, as it finds translations. What the pap
 packed forest of y, would need Z(d) to be a product over rules; the forward language model makes it none.
 """
 
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,20 +27,11 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _PASSED = -1  # the rule of a hyperedge that passes a word through; those below it have no words
 
 
-class RoundTrips(NamedTuple):
-    """Trees of reverse derivations, those of one sentence together, and the rules that translate them.
-
-    rules: With the forward grammar's features. Source words are `tree_symbol` and words that the reverse system passed
-        through; no other word of ``trees`` is to be passed through (`DecoderSettings.pass_known`).
-    trees: Each in pre-order.
-    groups (int64 [trees]): The sentence that each was made of.
-    shares (float64 [trees]): p(d|y), rescaled: they sum to 1 over a sentence's.
-    """
-
-    rules: GrammarRules
-    trees: Lines
-    groups: np.ndarray
-    shares: np.ndarray
+#: Rules that translate trees, with the forward grammar's features; trees of reverse derivations, those of a sentence
+#: together, each in pre-order; the sentence that each was made of (int64); and p(d|y), rescaled to sum to 1 over a
+#: sentence's. Source words are `tree_symbol` and words that the reverse system passed through; no other word of the
+#: trees is to be passed through (`DecoderSettings.pass_known`).
+RoundTrips: TypeAlias = tuple[GrammarRules, Lines, np.ndarray, np.ndarray]
 
 
 def tree_symbol(rule: int) -> bytes:
@@ -106,7 +97,7 @@ def round_trips(
     trees = Lines(symbols, np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)]))
     of = np.array(groups, np.int64)
     offsets = np.searchsorted(of, np.arange(of[-1] + 2 if len(of) else 1))
-    return RoundTrips(rules, trees, of, normalized(np.array(values), offsets))
+    return rules, trees, of, normalized(np.array(values), offsets)
 
 
 def fitting(reverse: GrammarRules, forward: GrammarRules) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -276,7 +276,7 @@ def _referred(
     references, strings = part.reachable.targets(nearest, pool)
     shares = np.asarray(part.shares, np.float64)
     both = shared(forest, strings, pool)
-    return risk.Referred(forest, references if settings.reach == "grammar" else both, both, shares)
+    return forest, references if settings.reach == "grammar" else both, both, shares
 
 
 def _examples(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -113,12 +113,8 @@ def tuning_set(
     return made
 
 
-class ImputedText(NamedTuple):
-    """Imputed sources, or lattices of them, with the sentence and the probability of each."""
-
-    sources: Lines
-    groups: np.ndarray
-    shares: np.ndarray
+#: Imputed sources, or lattices of them, with the sentence and the probability of each.
+ImputedText: TypeAlias = tuple[Lines, np.ndarray, np.ndarray]
 
 
 def impute_text(
@@ -140,7 +136,7 @@ def impute_text(
     if how.impute != "lattice":
         drawn = how.impute, how.n_sources, how.reverse_gamma, seed, pool, how.source_weights == "equal"
         found, groups, shares = impute(forest, system.weights, *drawn)
-        return ImputedText(Lines(name(found.words), found.word_offsets), groups, shares)
+        return Lines(name(found.words), found.word_offsets), groups, shares
     try:
         made = automata(forest, system.weights, how.lattice_order, how.lattice_prune, how.reverse_gamma, pool)
     except SentenceTooLongError as error:
@@ -149,4 +145,4 @@ def impute_text(
         raise DataError(text.name, error.sentence + 1, problem) from None
     groups = np.array([k for k, one in enumerate(made) if one.arcs], np.int64)
     lattices = lattice_lines([made[k].lattice(name) for k in groups.tolist()], 1)
-    return ImputedText(lattices, groups, np.ones(len(groups)))
+    return lattices, groups, np.ones(len(groups))
