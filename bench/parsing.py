@@ -116,10 +116,10 @@ def _learn(text, templates, l2, iterations, pool, **space):
     words, tags, offsets, heads = text
     vocabularies, trees = Vocabularies.of(words, tags), TreeConstraints()
     sentences = vocabularies.sentences(words, tags, offsets)
-    loss = training.TreeLoss(sentences, usable(heads, offsets, trees, "lift", "join").heads, trees)
+    loss = training.TreeLoss(sentences, usable(heads, offsets, trees, "lift", "join")[0], trees)
     fitted = FeatureSpace.fitted(templates, sentences, pool=pool, **space)
     fit = training.minimize(training.ParserObjective(fitted, [loss], l2, pool), None, iterations, 1e-4)
-    return ParserModel(vocabularies, fitted, fit.weights, trees, {})
+    return ParserModel(vocabularies, fitted, fit[0], trees, {})
 
 
 def _uas(parser, text, pool):
@@ -194,7 +194,7 @@ def _learning(o, parser, train, pool, most):
     from aligntools.parsing.learning.treebank import usable
 
     words, tags, offsets, heads = train
-    heads = usable(heads, offsets, parser.constraints, "lift", "join").heads
+    heads = usable(heads, offsets, parser.constraints, "lift", "join")[0]
     sentences = parser.sentences(words, tags, offsets)
     objective = training.ParserObjective(
         parser.space, [training.TreeLoss(sentences, heads, parser.constraints)], 1.0, pool

@@ -200,26 +200,3 @@ def add_gradient(
                 count = _collect(layer, h - 1, seeds[2], stamps, stamp, found, count)
                 for b in range(count):
                     _add(gradient, heads[h] ^ here ^ found[b], shift, bins[h - m], row[h])
-
-
-@kernel(fast=False)
-def edge_sums(values, heads, words, lengths, edges, begin, end, total):
-    """Add up an edge function over given trees.
-
-    values (float64 [edges]), heads (int32 [words]), words (int64 [sentences + 1]).
-    total (float64 [sentences]): Written.
-    """
-    for s in range(begin, end):
-        n = lengths[s]
-        total[s] = 0.0
-        for m in range(n):
-            total[s] += values[edges[s] + m * (n + 1) + heads[words[s] + m]]
-
-
-@kernel(fast=False)
-def add_edges(heads, words, lengths, edges, begin, end, amount, values):
-    """Add an amount to the edges of given trees."""
-    for s in range(begin, end):
-        n = lengths[s]
-        for m in range(n):
-            values[edges[s] + m * (n + 1) + heads[words[s] + m]] += amount

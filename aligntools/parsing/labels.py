@@ -91,6 +91,11 @@ class Labeler:
     templates: tuple[str, ...] = TEMPLATES
 
     @property
+    def names(self) -> list[bytes]:
+        """The labels, in the order of the weights' columns."""
+        return [*self.labels.encoded()][1:]
+
+    @property
     def bits(self) -> int:
         """Binary logarithm of the number of rows."""
         return len(self.weights).bit_length() - 1
@@ -160,7 +165,7 @@ class Labeler:
         scores = np.empty(self.weights.shape[1], np.float32)
         rows = self._rows(sentences, Edges.of_trees(sentences.offsets, heads))
         kernels.find_labels(rows, self.weights, scores, found)
-        names = [word.encode() for word in self.labels.words()[1:]]
+        names = self.names
         return [names[k] for k in found.tolist()]
 
     def arrays(self, name: str) -> dict[str, np.ndarray]:

@@ -201,20 +201,10 @@ def train_parser(
                 " roots leave any?"
             )
             raise DataError(name, None, problem) from None
-    parser = Parser(model)
-    figures = {
-        "sentences": found.sentences,
-        "words": found.words,
-        "features": parser.n_features,
-        "objective": found.fit.values[-1],
-        "steps": len(found.fit.values) - 1,
-        "message": found.fit.message,
-        "skipped": found.skipped,
-        "changed": found.changed,
-        "first_skipped": None if found.first_skipped is None else trees.places[found.first_skipped],
-    }
-    tell(Step("trained", figures=figures))
-    return parser
+    if found["first_skipped"] is not None:
+        found["first_skipped"] = trees.places[found["first_skipped"]]
+    tell(Step("trained", figures=found))
+    return Parser(model)
 
 
 @taking(InducedParserSettings, ParserReading, Run)

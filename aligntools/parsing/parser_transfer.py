@@ -24,7 +24,7 @@ from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.parser_training import checkpoint_in, in_parts
 from aligntools.parsing.parsers import Parser, mapped_tags
 from aligntools.parsing.settings import Method, ParserReading, TagMap, TransferSettings
-from aligntools.parsing.text import TaggedText
+from aligntools.parsing.text import NoSentences, TaggedText
 from aligntools.parsing.transfer import learning
 from aligntools.parsing.transfer.learning import TransferSource
 from aligntools.parsing.transfer.projection import direct
@@ -157,27 +157,14 @@ def transfer_parser(
     with pool_of(run.threads) as pool, in_parts(run, pool) as parts:
         try:
             model, found = learning.train(sides, more, settings, pool, report, checkpoint_in(checkpoint), about, parts)
-        except learning.NoPairs as problem:
-            reasons = "; ".join(learning.explained(problem.skipped, problem.given, settings)) or "there is none"
+        except NoSentences as problem:
             advice = "are these the alignments of these texts, source first?"
-            text = f"no pair is left to train on: {reasons}; {advice}"
+            text = f"no pair is left to train on: {problem}; {advice}"
             raise DataError(_name(own[1][0], "<target>"), None, text) from None
-    if found.aligned < FEW:
-        share = f"{100 * found.aligned:.1f} %"
+    if found["aligned"] < FEW:
+        share = f"{100 * found['aligned']:.1f} %"
         _log.warning("only %s of the target words are aligned one to one; are these their alignments?", share)
-    fit = found.fits[-1]
-    figures = {
-        "pairs": found.pairs,
-        "unlabeled": found.unlabeled,
-        "words": found.words,
-        "aligned": found.aligned,
-        "objective": fit.values[-1],
-        "steps": len(fit.values) - 1,
-        "message": fit.message,
-        "skipped": found.skipped,
-        "left_out": learning.explained(found.skipped, found.given, settings),
-    }
-    tell(Step("trained", figures=figures))
+    tell(Step("trained", figures=found))
     return Parser(model)
 
 

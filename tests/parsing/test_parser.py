@@ -38,7 +38,7 @@ def parser():
     sentences = vocabularies.sentences(words, tags, offsets)
     space = FeatureSpace.fitted(SETS["prefixes"], sentences, 12)
     objective = training.ParserObjective(space, [training.TreeLoss(sentences, heads, TreeConstraints())], 0.1)
-    weights = training.minimize(objective, iterations=30).weights
+    weights = training.minimize(objective, iterations=30)[0]
     labeler = Labeler.train(sentences, heads, labels, bits=8)
     return ParserModel(vocabularies, space, weights, TreeConstraints(), {"l2": 0.1}, labeler)
 

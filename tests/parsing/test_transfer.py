@@ -12,7 +12,7 @@ from aligntools.parsing.feature_space import TAGS
 from aligntools.parsing.learning import treebank
 from aligntools.parsing.learning.checkpoints import Checkpoint
 from aligntools.parsing.settings import METHODS, TRANSFERRED, ParserSettings, TransferSettings, TreeConstraints
-from aligntools.parsing.text import TaggedText
+from aligntools.parsing.text import NoSentences, TaggedText
 from aligntools.parsing.transfer import learning, projection
 from aligntools.parsing.trees import inference
 from tests import naive_parsing as naive
@@ -105,7 +105,7 @@ def test_the_distribution_is_that_of_equation_9(parser, pairs):
     aligned = projection.one_to_one(links.pairs, links.offsets, target.offsets)
     scores = projection.transferring_scores(parser, x, y, aligned)
     for trees in (TreeConstraints(), TreeConstraints(False, True), TreeConstraints(True, False)):
-        expected = projection.expected_edges(parser, x, y, aligned, trees)
+        expected = learning.expected_of(parser, None, learning.TransferPairs(x, y, y, aligned), trees, "score", None)
         for s in range(len(PAIRS)):
             n, here = int(y.lengths[s]), slice(y.edges[s], y.edges[s + 1])
             matrix = scores[here].reshape(n, n + 1)
@@ -129,7 +129,8 @@ def test_posteriors_do_not_depend_on_the_scale_of_a_word(parser, pairs):
     found = {}
     for kind in TRANSFERRED:
         found[kind] = [
-            projection.expected_edges(p, x, y, aligned, TreeConstraints(), None, kind) for p in (parser, Shifted())
+            learning.expected_of(p, None, learning.TransferPairs(x, y, y, aligned), TreeConstraints(), kind, None)
+            for p in (parser, Shifted())
         ]
     assert np.allclose(*found["posterior"], atol=1e-9)
     assert not np.allclose(*found["score"], atol=0.01)
@@ -155,12 +156,21 @@ def test_the_target_parser_learns_the_source_parsers_trees(parser, pairs):
     source, target, links = pairs
     for method in ("full", "projected"):
         settings = TransferSettings(method=method, bits=10, l2=0.05, min_length=1, min_count=1, reward=30.0)
-        found, report = train(parser, source, target, links, None, settings)
-        assert (report.pairs, report.words, report.skipped) == (20, 75, {})
-        assert math.isclose(report.aligned, 1.0)
+        stages = []
+        found, report = train(
+            parser,
+            source,
+            target,
+            links,
+            None,
+            settings,
+            progress=lambda stage, *_, all_=stages: all_.append(stage),
+        )
+        assert (report["pairs"], report["words"], report["skipped"]) == (20, 75, {})
+        assert math.isclose(report["aligned"], 1.0)
         parsed = found.parse(found.sentences(target.words, target.tags, target.offsets))
         assert parsed.heads[:15].tolist() == [2, 3, 0, 2, 5, 4, 5, 0, 3, 3, 0, 4, 1, 4, 0]
-        assert len(report.fits) == (1 if method == "full" else 4)
+        assert len({*stages}) == (1 if method == "full" else 4)
 
 
 @pytest.mark.parametrize("alpha", [1.0, 2.0])
@@ -170,14 +180,18 @@ def test_the_objective_falls_at_each_step(parser, pairs, alpha, projective):
     settings = TransferSettings(
         bits=10, min_length=1, gamma=0.5, entropy="renyi", alpha=alpha, projective=projective, iterations=15, l2=1.0
     )
-    seen = []
-    _, report = train(parser, source, target, links, target, settings, progress=lambda stage, n, v: seen.append(v))
-    assert report.unlabeled == 20
-    assert len(report.fits) == 2  # without and with the entropy, from there on
-    for fit in report.fits:
-        assert len(fit.values) > 5
-        assert np.all(np.diff(fit.values) < 0)
-    assert seen == [value for fit in report.fits for value in fit.values[1:]]
+    seen = {}
+
+    def note(stage, _, value):
+        seen.setdefault(stage, []).append(value)
+
+    _, report = train(parser, source, target, links, target, settings, progress=note)
+    assert report["unlabeled"] == 20
+    assert len(seen) == 2  # without and with the entropy, from there on
+    for values in seen.values():
+        assert len(values) > 4
+        assert np.all(np.diff(values) < 0)
+    assert report["objective"] == values[-1]
 
 
 def test_entropy_on_plain_text_makes_the_parser_certain(parser, pairs):
@@ -220,7 +234,7 @@ def test_plain_text_teaches_what_the_direct_parser_knows(parser, pairs):
 
     (without, _), (with_it, report) = agreement(0.0), agreement(1.0)
     assert without + 0.1 < with_it
-    assert [len(report.fits), report.unlabeled] == [2, 40]
+    assert report["unlabeled"] == 40
 
 
 def test_what_is_left_out_and_what_is_seen(parser, pairs):
@@ -228,9 +242,9 @@ def test_what_is_left_out_and_what_is_seen(parser, pairs):
     _, report = train(
         parser, source, target, links, target, TransferSettings(bits=8, iterations=2, min_length=4, max_length=5)
     )
-    assert (report.pairs, report.unlabeled) == (10, 10)  # 4 words of the source and 3 of the target are too short
-    assert report.skipped == {"pairs too short or too long": 10, "unlabeled sentences too short or too long": 10}
-    with pytest.raises(learning.NoPairs):
+    assert (report["pairs"], report["unlabeled"]) == (10, 10)  # 4 words of the source and 3 of the target are too short
+    assert report["skipped"] == {"pairs too short or too long": 10, "unlabeled sentences too short or too long": 10}
+    with pytest.raises(NoSentences):
         train(parser, source, target, links, None, TransferSettings(min_length=50))
     _, target, _ = pairs
     found = projection.direct(parser)

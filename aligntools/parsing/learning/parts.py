@@ -26,11 +26,6 @@ PARTS, FEWEST, MOST = 48, 200_000, 2_000_000
 BETWEEN = 5
 
 
-def cuts_of(edges: np.ndarray) -> list[tuple[int, int]]:
-    """Return which sentences the parts have, from ``edges`` [sentences + 1]."""
-    return training.runs_of_edges(edges, int(np.clip(int(edges[-1]) // PARTS, FEWEST, MOST)))
-
-
 @dataclass(frozen=True)
 class KeptLoss:
     """A loss whose parts are in files.
@@ -146,7 +141,7 @@ class InParts:
         edges (int64 [sentences + 1]): Offsets of the sentences' edges.
         part: Returns some sentences, by the first of them and the one behind the last.
         """
-        cuts = cuts_of(edges)
+        cuts = training.runs_of_edges(edges, int(np.clip(int(edges[-1]) // PARTS, FEWEST, MOST)))
         names = self.new_names(kind, len(cuts))
         for name, cut in zip(names, cuts, strict=True):
             write_object(self.store, name, part(*cut))
@@ -164,16 +159,17 @@ class InParts:
         self.store.remove(*names)
         return trial.cut(filled.tolist())
 
-    def kept(self, loss: "training.Loss | KeptLoss") -> KeptLoss:
-        """Write a loss to files, part by part, where it is not in such."""
-        if isinstance(loss, KeptLoss):
-            return loss
-        edges = loss.sentences.edges
-        return KeptLoss(self.keep("loss", edges, loss.part), edges)
-
-    def objective(self, space: FeatureSpace, losses: Sequence[Any], l2: float) -> training.ParserObjective:
-        """Return losses, L2 and the features as a function of the weights."""
-        return PartedObjective(self, space, [self.kept(loss) for loss in losses], l2)
+    def objective(
+        self, space: FeatureSpace, losses: "Sequence[training.Loss | KeptLoss]", l2: float
+    ) -> training.ParserObjective:
+        """Return losses, L2 and the features as a function of the weights; losses in memory are written to files."""
+        kept = [
+            loss
+            if isinstance(loss, KeptLoss)
+            else KeptLoss(self.keep("loss", loss.sentences.edges, loss.part), loss.sentences.edges)
+            for loss in losses
+        ]
+        return PartedObjective(self, space, kept, l2)
 
 
 def _groups(space: FeatureSpace, most: int) -> list[list[int]]:
@@ -229,5 +225,4 @@ class PartedObjective(training.ParserObjective):
         self._collect(f"gradient.{turn}", jobs, gradient)
         left = (f"{kind}.{turn}.{name}" for kind in ("values", "slopes") for name in self._names)
         store.remove(f"weights.{turn}", *left)
-        self.evaluations += 1
         return training.with_penalty(total, gradient, weights, self.l2)

@@ -14,7 +14,6 @@ import numpy as np
 
 from aligntools.ground import kernels_vectors, lbfgs
 from aligntools.ground.parallel import Pool
-from aligntools.parsing import kernels_features as kernels
 from aligntools.parsing.feature_space import EncodedSentences, FeatureSpace
 from aligntools.parsing.settings import TreeConstraints
 from aligntools.parsing.trees import inference
@@ -42,11 +41,12 @@ class TreeLoss:
     def value(self, scores: np.ndarray, pool: Pool | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return values ``ln Z - score`` and derivatives: expected less given edges."""
         x = self.sentences
-        found = inference.sums(scores, x.offsets, self.constraints, pool)
-        words, given = x.offsets - x.offsets[0], np.zeros(len(x))
-        kernels.edge_sums(scores, self.heads, words, x.lengths, x.edges, 0, len(x), given)
-        kernels.add_edges(self.heads, words, x.lengths, x.edges, 0, len(x), -1.0, found.marginals)
-        return found.log_z - given, found.marginals
+        log_z, marginals = inference.sums(scores, x.offsets, self.constraints, pool)
+        sentence = np.repeat(np.arange(len(x)), x.lengths)
+        modifiers = np.arange(len(sentence)) - (x.offsets - x.offsets[0])[sentence]
+        given = x.edges[sentence] + modifiers * (x.lengths[sentence] + 1) + self.heads
+        marginals[given] -= 1
+        return log_z - np.bincount(sentence, scores[given], len(x)), marginals
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,11 @@ class ExpectedLoss:
     def value(self, scores: np.ndarray, pool: Pool | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return values ``ln Z - E[score]`` and derivatives: the difference of the expected edges."""
         x = self.sentences
-        found = inference.sums(scores, x.offsets, self.constraints, pool)
-        values = found.log_z.copy()
+        values, marginals = inference.sums(scores, x.offsets, self.constraints, pool)
         full = x.lengths > 0
         if full.any():
             values[full] -= np.add.reduceat(self.expected * scores, x.edges[:-1][full])
-        return values, found.marginals - self.expected
+        return values, marginals - self.expected
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,6 @@ class ParserObjective:
     def __init__(self, space: FeatureSpace, losses: Sequence[Loss], l2: float, pool: Pool | None = None) -> None:
         self.space, self.l2, self.pool = space, l2, pool
         self.chunks = [part for loss in losses for part in _chunks(loss)]
-        self.evaluations = 0
 
     def active(self) -> np.ndarray:
         """Return the weights that the sentences' features have, ascending; the others are best at 0."""
@@ -130,7 +128,6 @@ class ParserObjective:
             del scores
             total += float(np.add.reduce(values))
             self.space.add_gradient(slopes, loss.sentences, gradient, self.pool)
-        self.evaluations += 1
         return with_penalty(total, gradient, weights, self.l2)
 
 
@@ -156,22 +153,8 @@ def _chunks(loss: Loss) -> Iterator[Loss]:
         yield loss if end - begin == len(loss.sentences) else loss.part(begin, end)
 
 
-@dataclass(frozen=True)
-class Fit:
-    """What L-BFGS found.
-
-    weights (float64 [space.size]).
-    """
-
-    weights: np.ndarray
-    values: list[float]
-    evaluations: int
-    converged: bool
-    message: str
-
-
-#: What minimizes an objective: `minimize`, or a kept state that continues.
-Minimize: TypeAlias = Callable[..., Fit]
+#: What L-BFGS found: weights (float64 [space.size]), the objective before and after each step, and why it ended.
+Fit: TypeAlias = tuple[np.ndarray, list[float], str]
 
 
 def minimize(
@@ -219,7 +202,7 @@ def minimize(
     begin = start if isinstance(start, lbfgs.LbfgsState) else weights[active]
     found = lbfgs.minimize(value, begin, iterations, tolerance, pool=objective.pool, progress=note)
     weights[active] = found.state.x
-    return Fit(weights, values, objective.evaluations, found.converged, found.message)
+    return weights, values, found.message
 
 
 def _idle_penalty(weights: np.ndarray, active: np.ndarray, l2: float) -> float:

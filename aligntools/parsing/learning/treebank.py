@@ -1,7 +1,6 @@
 """Training a parser from a treebank."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from aligntools.parsing.learning import training
 from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint
 from aligntools.parsing.learning.parts import InParts
 from aligntools.parsing.parser import ParserModel
-from aligntools.parsing.settings import CROSSING, ROOTS, ParserSettings, TreeConstraints
+from aligntools.parsing.settings import ParserSettings, TreeConstraints
 from aligntools.parsing.text import NoSentences as NoSentences
 from aligntools.parsing.text import chosen
 from aligntools.parsing.trees import kernels_trees as kernels
@@ -47,34 +46,18 @@ def inspect(heads: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return found
 
 
-@dataclass(frozen=True)
-class UsableTrees:
-    """Trees that a model can have.
-
-    heads (int32 [words]): With what was lifted or joined.
-    keep (bool [sentences]).
-    first: The first sentence that is skipped, from 0.
-    """
-
-    heads: np.ndarray
-    keep: np.ndarray
-    skipped: dict[str, int]
-    changed: dict[str, int]
-    first: int | None
-
-
 def usable(
     heads: np.ndarray, offsets: np.ndarray, constraints: TreeConstraints, crossing: str = "skip", roots: str = "skip"
-) -> UsableTrees:
+) -> tuple[np.ndarray, np.ndarray, dict[str, int], dict[str, int]]:
     """Decide which given trees can be learned from, and change those that the options say to change.
 
     heads, offsets: As for `inspect`.
     crossing: ``skip`` sentences that are not projective, or ``lift`` their crossed edges (Nivre & Nilsson 2005), where
         the model has only projective trees.
     roots: ``skip`` sentences with several roots, or ``join`` these under the first, where the model has only one.
+    Returns heads (int32 [words]): With what was lifted or joined.
+    Returns keep (bool [sentences]), skipped, changed: How many sentences, by reason.
     """
-    if crossing not in CROSSING or roots not in ROOTS:
-        raise ValueError(f"'{crossing}', '{roots}' are not of {CROSSING} and {ROOTS}")
     heads, offsets = np.array(heads, np.int32), np.asarray(offsets, np.int64)
     words, lengths = offsets - offsets[0], np.diff(offsets)
     found = inspect(heads, offsets)
@@ -99,24 +82,7 @@ def usable(
                 kernels.lift(heads, words, lengths, s)
         if not change:
             keep[here] = False
-    first = np.flatnonzero(~keep)
-    return UsableTrees(heads, keep, skipped, changed, int(first[0]) if len(first) else None)
-
-
-@dataclass(frozen=True)
-class TrainingReport:
-    """What training did.
-
-    sentences, words: How many were trained on.
-    first_skipped: The first sentence that was left out for its tree, from 0.
-    """
-
-    sentences: int
-    words: int
-    skipped: dict[str, int]
-    changed: dict[str, int]
-    first_skipped: int | None
-    fit: training.Fit
+    return heads, keep, skipped, changed
 
 
 def train(
@@ -132,28 +98,28 @@ def train(
     about: dict[str, Any] | None = None,
     parts: InParts | None = None,
     classes: WordLookup | None = None,
-) -> tuple[ParserModel, TrainingReport]:
+) -> tuple[ParserModel, dict[str, Any]]:
     """Train a parser from sentences with trees, by maximum conditional likelihood.
 
     words, tags: Of all sentences, joined.
     offsets (int64 [sentences + 1]).
     heads (int32 [words]): 0 for the root, 1 to n, -1 for none.
     progress: See `training.minimize`.
+    Returns figures: ``first_skipped`` is the number of the first sentence that was left out for its tree, from 0.
     """
     settings = settings or ParserSettings()
     offsets = np.asarray(offsets, np.int64)
-    found = usable(heads, offsets, settings.constraints, settings.crossing, settings.roots)
+    heads, possible, skipped, changed = usable(heads, offsets, settings.constraints, settings.crossing, settings.roots)
     lengths = np.diff(offsets)
-    skipped = dict(found.skipped)
     for reason, wrong in (("too short", lengths < settings.min_length), ("too long", lengths > settings.max_length)):
-        if np.any(wrong & found.keep):
-            skipped[reason] = int(np.count_nonzero(wrong & found.keep))
-    keep = found.keep & (lengths >= settings.min_length) & (lengths <= settings.max_length) & (lengths > 0)
+        if np.any(wrong & possible):
+            skipped[reason] = int(np.count_nonzero(wrong & possible))
+    keep = possible & (lengths >= settings.min_length) & (lengths <= settings.max_length) & (lengths > 0)
     if not keep.any():
         raise NoSentences("no sentence can be trained on")
     words, within = chosen(list(words), offsets, keep)
     tags = chosen(list(tags), offsets, keep)[0]
-    given = chosen(found.heads, offsets, keep)[0]
+    given = chosen(heads, offsets, keep)[0]
     vocabularies = Vocabularies.of(words, tags, settings.min_count, classes)
     sentences = vocabularies.sentences(words, tags, within)
     templates = templates_of(settings.features, classes)
@@ -164,16 +130,24 @@ def train(
     else:
         space = parts.fitted(templates, sentences, settings.bits)
         objective = parts.objective(space, losses, settings.l2)
-    minimize: training.Minimize = training.minimize
+    minimize: Callable[..., training.Fit] = training.minimize
     if checkpoint is not None:
         own = fingerprint(settings.header(), sentences.offsets, sentences.layers, given)
         minimize = checkpoint.open("train", own).minimize
-    fit = minimize(objective, None, settings.iterations, settings.tolerance, progress=progress)
+    weights, values, message = minimize(objective, None, settings.iterations, settings.tolerance, progress=progress)
     labeler = None
     if labels is not None and settings.labels:
         labeler = Labeler.train(sentences, given, chosen(list(labels), offsets, keep)[0])
-    parser = ParserModel(
-        vocabularies, space, fit.weights, settings.constraints, settings.header() | (about or {}), labeler
-    )
-    report = TrainingReport(len(sentences), int(within[-1]), skipped, found.changed, found.first, fit)
-    return parser, report
+    header = settings.header() | (about or {})
+    parser = ParserModel(vocabularies, space, weights, settings.constraints, header, labeler)
+    return parser, {
+        "sentences": len(sentences),
+        "words": int(within[-1]),
+        "features": int(np.count_nonzero(parser.weights)),
+        "objective": values[-1],
+        "steps": len(values) - 1,
+        "message": message,
+        "skipped": skipped,
+        "changed": changed,
+        "first_skipped": None if possible.all() else int(np.argmin(possible)),
+    }

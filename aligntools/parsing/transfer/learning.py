@@ -3,7 +3,7 @@
 import functools
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -21,8 +21,9 @@ from aligntools.parsing.learning.parts import InParts, KeptArray, KeptLoss, weig
 from aligntools.parsing.learning.training import ExpectedLoss, runs_of_edges
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import TransferSettings, TreeConstraints
-from aligntools.parsing.text import TaggedText, joined_offsets
+from aligntools.parsing.text import NoSentences, TaggedText, joined_offsets
 from aligntools.parsing.transfer import projection
+from aligntools.parsing.trees import inference
 from aligntools.store.stores import Kept, Store, read_object, write_object
 from aligntools.words.vocabulary import Vocabulary
 
@@ -59,14 +60,14 @@ def expected_of(
     transferred: str,
     pool: Pool | None,
 ) -> np.ndarray:
-    """Return the edge marginals that are transferred over pairs [shape=(target edges,)].
+    """Return the edge marginals of the transferring distribution (equation 9) [shape=(target edges,)].
 
     direct: A parser without words for edges that are not aligned, which sees ``pairs.direct``.
     """
     own = None if direct is None or pairs.direct is None else direct.scores(pairs.direct, pool, only=TAGS)
-    return projection.expected_edges(
-        parser, pairs.source, pairs.target, pairs.aligned, constraints, pool, transferred, own
-    )
+    known = parser, pairs.source, pairs.target, pairs.aligned
+    scores = projection.transferring_scores(*known, pool, transferred, own)
+    return inference.sums(scores, pairs.target.offsets, constraints, pool)[1]
 
 
 def keep_pairs(
@@ -119,8 +120,8 @@ def _support(
     """Write the best trees of a part, by the target parser and by the alignments."""
     pairs, theirs = read_object(store, names[0], shared=True)
     agreement = reward * projection.agreement(theirs, pairs.source, pairs.own, pairs.aligned, pool)
-    heads = projection.supported_trees(space, weights_of(store, weights), pairs.own, agreement, constraints, pool)
-    write_object(store, names[1], heads)
+    scores = space.scores(weights_of(store, weights), pairs.own, pool) + agreement
+    write_object(store, names[1], inference.best_trees(scores, pairs.own.offsets, constraints, pool)[0])
 
 
 def supported_trees(
@@ -170,23 +171,6 @@ class TransferSource:
         return projection.one_to_one(self.links.pairs, self.links.offsets, self.target.offsets)
 
 
-@dataclass(frozen=True)
-class TransferReport:
-    """What training did.
-
-    pairs, unlabeled, words: Sentence pairs, unlabeled sentences and target words of the pairs that were trained on.
-    aligned: Share of these words that are aligned one to one.
-    """
-
-    pairs: int
-    unlabeled: int
-    words: int
-    aligned: float
-    skipped: dict[str, int] = field(default_factory=dict)
-    fits: list[training.Fit] = field(default_factory=list)
-    given: int = 0
-
-
 #: Reasons to leave something out.
 LENGTH, ALIGNED, UNLABELED = (
     "pairs too short or too long",
@@ -208,20 +192,12 @@ def explained(skipped: dict[str, int], given: int, settings: TransferSettings) -
     return [f"{n:,} {why[reason]}" for reason, n in skipped.items()]
 
 
-class NoPairs(ValueError):
-    """There is nothing to train on."""
-
-    def __init__(self, skipped: dict[str, int], given: int) -> None:
-        super().__init__("no sentence pair can be trained on")
-        self.skipped, self.given = skipped, given
-
-
 def _within(text: TaggedText, settings: TransferSettings) -> np.ndarray:
     lengths = np.diff(text.offsets)
     return (lengths >= settings.min_length) & (lengths <= settings.max_length)
 
 
-def _usable(side: "TransferSource", settings: TransferSettings, skipped: dict[str, int]) -> "TransferSource":
+def _usable(side: TransferSource, settings: TransferSettings, skipped: dict[str, int]) -> TransferSource:
     """Return the pairs of a side that are trained on, and count the others."""
     keep = _within(side.source, settings) & _within(side.target, settings)
     if not keep.all():
@@ -245,11 +221,13 @@ def train(
     checkpoint: Checkpoint | None = None,
     about: dict[str, Any] | None = None,
     parts: InParts | None = None,
-) -> tuple[ParserModel, TransferReport]:
+) -> tuple[ParserModel, dict[str, Any]]:
     """Train a parser of the target language through parallel text of source languages: all pairs are one training set.
 
     unlabeled: Unlabeled text of the target language (only for the method ``full``).
     parts: Does the training by jobs over files, with the same result.
+    Returns figures: ``aligned`` is the share of the target words that are aligned one to one.
+    Raises NoSentences, with the reasons, when no pair is left.
     """
     settings = settings or TransferSettings()
     settings = replace(settings, labels=settings.labels and any(side.parser.labeler for side in sides))
@@ -257,7 +235,7 @@ def train(
     given = sum(len(side.target) for side in sides)
     sides = [side for side in (_usable(side, settings, skipped) for side in sides) if len(side.target)]
     if not sides:
-        raise NoPairs(skipped, given)
+        raise NoSentences("; ".join(explained(skipped, given, settings)) or "there is none")
     if unlabeled is not None:
         use = _within(unlabeled, settings)
         if not use.all():
@@ -265,18 +243,28 @@ def train(
         unlabeled = unlabeled.chosen(use)
     work = _Work(sides, settings, pool, progress, checkpoint, unlabeled, parts)
     weights = work.full() if settings.method == "full" else work.projected()
-    labeler = work.labeler() if settings.labels else None
+    labeler = None
+    if settings.labels:
+        labeler = labeler_of([parser.labeler for parser, _ in work.parsers], work.pairs, work.evidence, parts)
     kept = {name: value for name, value in sides[0].parser.settings.items() if name in ("column", "map")}
     header = settings.header() | kept | (about or {})
     found = ParserModel(work.vocabularies, work.space, weights, settings.constraints, header, labeler)
     aligned = np.concatenate([pairs.aligned for pairs in work.pairs])
-    share = float(np.mean(aligned >= 0)) if len(aligned) else 0.0
-    used = 0 if unlabeled is None else len(unlabeled)
-    pairs = sum(len(side.target) for side in sides)
-    return found, TransferReport(pairs, used, len(aligned), share, skipped, work.fits, given)
+    values, message = work.ended
+    return found, {
+        "pairs": sum(len(side.target) for side in sides),
+        "unlabeled": 0 if unlabeled is None else len(unlabeled),
+        "words": len(aligned),
+        "aligned": float(np.mean(aligned >= 0)) if len(aligned) else 0.0,
+        "objective": values[-1],
+        "steps": len(values) - 1,
+        "message": message,
+        "skipped": skipped,
+        "left_out": explained(skipped, given, settings),
+    }
 
 
-def _encoded(side: "TransferSource", own: "EncodedSentences") -> TransferPairs:
+def _encoded(side: TransferSource, own: EncodedSentences) -> TransferPairs:
     """Return the pairs of a side as its parser and the target parser see them."""
     see = side.parser.sentences
     source, target = (see(text.words, text.tags, text.offsets) for text in (side.source, side.target))
@@ -301,7 +289,7 @@ class _Work:
         self.parts = parts
         self.parsers, self.settings, self.pool = [(side.parser, side.direct) for side in sides], settings, pool
         self.progress, self.checkpoint = progress, checkpoint
-        self.fits: list[training.Fit] = []
+        self.ended: tuple[list[float], str] = [], ""  # the last fit's objectives and message
         self.evidence: list[Any] = []  # of each side, the probabilities of edges, or the trees, that were learned from
         target = TaggedText.joined([side.target for side in sides])
         words, tags = target.words, target.tags
@@ -327,15 +315,15 @@ class _Work:
             objective = training.ParserObjective(self.space, losses, s.l2, self.pool)
         else:
             objective = self.parts.objective(self.space, losses, s.l2)
-        minimize: training.Minimize = training.minimize
+        minimize: Callable[..., training.Fit] = training.minimize
         if self.checkpoint is not None:
             own = fingerprint(s.header(), self.sentences.layers, self.sentences.offsets, *data)
             minimize = self.checkpoint.open(stage, own).minimize
         tell = self.progress
         note = None if tell is None else lambda number, value, _: tell(stage, number, value)
-        fit = minimize(objective, start, s.iterations, s.tolerance, progress=note)
-        self.fits.append(fit)
-        return fit.weights
+        weights, values, message = minimize(objective, start, s.iterations, s.tolerance, progress=note)
+        self.ended = values, message
+        return weights
 
     def full(self) -> np.ndarray:
         """Minimize K' (equation 11).
@@ -374,7 +362,7 @@ class _Work:
             found[edges] = projection.shared_edges(own, others, s.direct_share, offsets, s.constraints, self.pool)
         return found
 
-    def _expected(self) -> "tuple[ExpectedLoss | KeptLoss, list[KeptArray | np.ndarray]]":
+    def _expected(self) -> tuple[ExpectedLoss | KeptLoss, list[KeptArray | np.ndarray]]:
         """Return the cross-entropy with the transferred distributions, and what tells these from others."""
         s, both = self.settings, list(zip(self.parsers, self.pairs, strict=True))
         if self.parts is not None:
@@ -418,19 +406,18 @@ class _Work:
             self.evidence = np.split(heads, ends)
         return weights
 
-    def labeler(self) -> "Labeler":
-        """Return a labeler that learned from what the parser learned from."""
-        return labeler_of([parser.labeler for parser, _ in self.parsers], self.pairs, self.evidence, self.parts)
-
     def _chooser(self, pairs: TransferPairs, theirs: np.ndarray) -> Callable[..., Any]:
         """Return what finds the trees that weights and source trees support."""
         s = self.settings
         if self.parts is not None:
             return partial(supported_trees(self.parts, pairs, theirs, s), self.space)
         agreement = s.reward * projection.agreement(theirs, pairs.source, pairs.own, pairs.aligned, self.pool)
-        return lambda weights: projection.supported_trees(
-            self.space, weights, pairs.own, agreement, s.constraints, self.pool
-        )
+
+        def chosen(weights: np.ndarray) -> np.ndarray:
+            scores = self.space.scores(weights, pairs.own, self.pool) + agreement
+            return inference.best_trees(scores, pairs.own.offsets, s.constraints, self.pool)[0]
+
+        return chosen
 
 
 #: Least probability of an edge, and of an edge with its label, to be learned from.
@@ -456,23 +443,18 @@ def labeler_of(
     place: Where ``evidence`` is in files; the result is the same.
     """
     sides = [(by, own, given) for by, own, given in zip(labelers, pairs, evidence, strict=True) if by is not None]
-    names = Vocabulary.from_bytes(list(dict.fromkeys(x for by, _, _ in sides for x in _names(by))))
+    names = Vocabulary.from_bytes(list(dict.fromkeys(x for by, _, _ in sides for x in by.names)))
     found = []
     for labeler, own, given in sides:
         if place is None:
             edges, shares = _learned_from(labeler, own, given)
         else:
             edges, shares = _from_parts(place, labeler, own, given)
-        numbers = names.ids(_names(labeler)) - 1
+        numbers = names.ids(labeler.names) - 1
         found.append((edges, Shares(shares.starts, numbers[shares.labels].astype(np.int32), shares.shares)))
     text = EncodedSentences.joined([own.own for _, own, _ in sides])
     edges, shares = _joined(found)
     return Labeler.fitted(text, edges, shares, names, rate=RATE)
-
-
-def _names(labeler: Labeler) -> list[bytes]:
-    """Return the labels that there are."""
-    return [*labeler.labels.encoded()][1:]
 
 
 def _joined(found: list[tuple[Edges, Shares]]) -> tuple[Edges, Shares]:
@@ -541,7 +523,10 @@ def shares_of(labeler: Labeler, pairs: TransferPairs, edges: Edges, weights: np.
     for begin, end in runs_of_edges(edges.starts, CHUNK):
         a, b = edges.starts[[begin, end]]
         own = Edges(edges.starts[begin : end + 1] - a, edges.heads[a:b], edges.modifiers[a:b])
-        parts.append(_sparse(_distributions(labeler, pairs.part(begin, end), own) * weights[a:b, None]))
+        dense = _distributions(labeler, pairs.part(begin, end), own) * weights[a:b, None]
+        rows, labels = np.nonzero(dense >= LEAST_LABEL)
+        starts = np.searchsorted(rows, np.arange(b - a + 1))
+        parts.append(Shares(starts, labels.astype(np.int32), dense[rows, labels].astype(np.float32)))
     return joined(parts)
 
 
@@ -560,14 +545,6 @@ def _distributions(labeler: Labeler, pairs: TransferPairs, edges: Edges) -> np.n
     kernels.blend(theirs, TARGET, LEAST, means)
     found[both] = means
     return found
-
-
-def _sparse(dense: np.ndarray) -> Shares:
-    """Return the labels that count something."""
-    counts = np.count_nonzero(dense >= LEAST_LABEL, axis=1)
-    rows, labels = np.nonzero(dense >= LEAST_LABEL)
-    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return Shares(starts, labels.astype(np.int32), dense[rows, labels].astype(np.float32))
 
 
 def joined(parts: list[Shares]) -> Shares:

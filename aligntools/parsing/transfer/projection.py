@@ -89,24 +89,8 @@ def transferring_scores(
 def _posteriors(
     scores: np.ndarray, sentences: EncodedSentences, constraints: TreeConstraints, pool: Pool | None
 ) -> np.ndarray:
-    found = inference.sums(scores, sentences.offsets, constraints, pool).marginals
-    result: np.ndarray = np.log(np.clip(found, LEAST, 1.0))
-    return result
-
-
-def expected_edges(
-    parser: ParserModel,
-    source: EncodedSentences,
-    target: EncodedSentences,
-    aligned: np.ndarray,
-    constraints: TreeConstraints,
-    pool: Pool | None = None,
-    transferred: str = "score",
-    direct_scores: np.ndarray | None = None,
-) -> np.ndarray:
-    """Return the edge marginals of the transferring distribution (equation 9) [shape=(target edges,)]."""
-    scores = transferring_scores(parser, source, target, aligned, pool, transferred, direct_scores)
-    return inference.sums(scores, target.offsets, constraints, pool).marginals
+    found = inference.sums(scores, sentences.offsets, constraints, pool)[1]
+    return np.asarray(np.log(np.clip(found, LEAST, 1.0)))
 
 
 def agreement(
@@ -132,22 +116,6 @@ def agreement(
     return values
 
 
-def supported_trees(
-    space: FeatureSpace,
-    weights: np.ndarray,
-    sentences: EncodedSentences,
-    agreement: np.ndarray,
-    constraints: TreeConstraints,
-    pool: Pool | None = None,
-) -> np.ndarray:
-    """Return the heads of the trees that are best by a parser's scores and what is added to them, int32 [words].
-
-    weights (float64 [space.size]), agreement (float64 [edges]).
-    """
-    scores = space.scores(weights, sentences, pool) + agreement
-    return inference.best_trees(scores, sentences.offsets, constraints, pool)[0]
-
-
 def shared_edges(
     own: np.ndarray,
     others: list[np.ndarray],
@@ -161,13 +129,12 @@ def shared_edges(
     Where one of them is undecided, the other one decides. The means of the edges' probabilities, squared, are the
     factors of a distribution over trees; its edge marginals are returned.
 
-    own (float64 [edges]): Scores of a parser.
-    others (sequence of float64 [edges]): Scores of the others.
+    own, others (float64 [edges]): Scores.
     offsets (int64 [sentences + 1]): Over words.
     """
-    mine, *theirs = (inference.sums(scores, offsets, constraints, pool).marginals for scores in (own, *others))
+    mine, *theirs = (inference.sums(scores, offsets, constraints, pool)[1] for scores in (own, *others))
     mixed = (1 - share) * mine + share * np.mean(theirs, axis=0)
-    return inference.sums(SHARPER * np.log(np.clip(mixed, LEAST, 1.0)), offsets, constraints, pool).marginals
+    return inference.sums(SHARPER * np.log(np.clip(mixed, LEAST, 1.0)), offsets, constraints, pool)[1]
 
 
 def direct(parser: ParserModel, labels: bool = True) -> ParserModel:

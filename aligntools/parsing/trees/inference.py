@@ -8,8 +8,6 @@ A sentence without words has one tree, the empty one. One that has no tree at al
 has ``log_z = -inf``, marginals of 0, and a flat best tree with a score of -inf.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from aligntools.ground.parallel import Pool, balanced_blocks, over
@@ -30,23 +28,6 @@ def edge_offsets(offsets: np.ndarray) -> np.ndarray:
     return edges
 
 
-@dataclass(frozen=True)
-class TreeSums:
-    """What a sum over all trees gives.
-
-    log_z (float64 [sentences]): Log partition functions.
-    marginals (float64 [edges]): Probability of each edge.
-    mean (float64 [sentences] or None): Expected value of an additive edge function.
-    covariances (float64 [edges] or None): Of that function with each edge: the gradient of the expected value with
-        respect to the scores.
-    """
-
-    log_z: np.ndarray
-    marginals: np.ndarray
-    mean: np.ndarray | None = None
-    covariances: np.ndarray | None = None
-
-
 def _blocks(lengths: np.ndarray) -> list[tuple[int, int]]:
     return balanced_blocks((lengths + 8.0) ** 3, BLOCKS)
 
@@ -60,11 +41,14 @@ def _checked(scores: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.nd
     return scores, lengths, edges
 
 
-def sums(scores: np.ndarray, offsets: np.ndarray, constraints: TreeConstraints, pool: Pool | None = None) -> TreeSums:
+def sums(
+    scores: np.ndarray, offsets: np.ndarray, constraints: TreeConstraints, pool: Pool | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Compute log partition functions and edge marginals.
 
     scores (float64 [edges]).
     offsets (int64 [sentences + 1]): Over words.
+    Returns log_z (float64 [sentences]), marginals (float64 [edges]).
     """
     scores, lengths, edges = _checked(scores, offsets)
     log_z, marginals = np.zeros(len(lengths)), np.zeros(len(scores))
@@ -82,7 +66,7 @@ def sums(scores: np.ndarray, offsets: np.ndarray, constraints: TreeConstraints, 
     if len(rest):
         none, out = np.zeros(len(scores)), (log_z, marginals, np.zeros(len(lengths)), np.zeros(len(scores)))
         _in_log_space(rest, scores, none, lengths, edges, constraints, out, pool)
-    return TreeSums(log_z, marginals)
+    return log_z, marginals
 
 
 def expectation(
@@ -91,10 +75,13 @@ def expectation(
     offsets: np.ndarray,
     constraints: TreeConstraints,
     pool: Pool | None = None,
-) -> TreeSums:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Compute the expected value of an additive edge function and its gradient, in O(n^3) a sentence.
 
     function (float64 [edges]): Its values, finite; those at impossible edges do not matter.
+    Returns log_z (float64 [sentences]), marginals (float64 [edges]): As `sums`.
+    Returns mean (float64 [sentences]): Expected value of the function.
+    Returns covariances (float64 [edges]): Of the function with each edge: the gradient of its expected value.
     """
     scores, lengths, edges = _checked(scores, offsets)
     function = np.ascontiguousarray(function, np.float64)
@@ -115,7 +102,7 @@ def expectation(
     rest = np.flatnonzero(unsafe)
     if len(rest):
         _in_log_space(rest, scores, function, lengths, edges, constraints, (log_z, marginals, mean, slopes), pool)
-    return TreeSums(log_z, marginals, mean, slopes)
+    return log_z, marginals, mean, slopes
 
 
 def _in_log_space(
@@ -191,7 +178,7 @@ def relative(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 def entropy(
     scores: np.ndarray, offsets: np.ndarray, constraints: TreeConstraints, pool: Pool | None = None
-) -> tuple[np.ndarray, np.ndarray, TreeSums]:
+) -> tuple[np.ndarray, np.ndarray]:
     """Compute the Shannon entropy of the distribution over trees and its gradient.
 
     ``H = ln Z - E[score]``, and its derivative with respect to the score of an edge is minus the covariance of the
@@ -199,23 +186,20 @@ def entropy(
 
     Returns entropy (float64 [sentences]): In nats.
     Returns gradient (float64 [edges]).
-    Returns sums: With ``mean`` and ``covariances`` of the scores less the best of each modifier.
     """
     scores, lengths, _ = _checked(scores, offsets)
     # The scores less a constant for every modifier have the same covariances, and lose no digits.
     function = relative(scores, offsets)
-    found = expectation(scores, function, offsets, constraints, pool)
-    assert found.mean is not None
-    assert found.covariances is not None
+    log_z, marginals, mean, covariances = expectation(scores, function, offsets, constraints, pool)
     taken = np.zeros(len(lengths))
     full = lengths > 0
     if full.any():
-        possible = np.isfinite(scores) & (found.marginals > 0)
-        weight = np.where(possible, found.marginals * (np.where(possible, scores, 0.0) - function), 0.0)
+        possible = np.isfinite(scores) & (marginals > 0)
+        weight = np.where(possible, marginals * (np.where(possible, scores, 0.0) - function), 0.0)
         starts = edge_offsets(offsets)[:-1][full]
         taken[full] = np.add.reduceat(weight, starts)
-    result = np.where(np.isfinite(found.log_z), found.log_z - taken - found.mean, 0.0)
-    return np.maximum(result, 0.0), -found.covariances, found
+    result = np.where(np.isfinite(log_z), log_z - taken - mean, 0.0)
+    return np.maximum(result, 0.0), -covariances
 
 
 def renyi_entropy(
@@ -231,10 +215,9 @@ def renyi_entropy(
     if not 0 < alpha < np.inf:
         raise ValueError(f"the order of a Rényi entropy is above 0, not {alpha}")
     if alpha == 1:
-        return entropy(scores, offsets, constraints, pool)[:2]
+        return entropy(scores, offsets, constraints, pool)
     scores = _checked(scores, offsets)[0]
-    low, high = sums(scores, offsets, constraints, pool), sums(alpha * scores, offsets, constraints, pool)
-    possible = np.isfinite(low.log_z)
-    z = [np.where(possible, part.log_z, 0.0) for part in (low, high)]
-    value = (z[1] - alpha * z[0]) / (1 - alpha)
-    return np.maximum(value, 0.0), (high.marginals - low.marginals) * (alpha / (1 - alpha))
+    (z, low), (z_high, high) = (sums(x, offsets, constraints, pool) for x in (scores, alpha * scores))
+    possible = np.isfinite(z)
+    value = (np.where(possible, z_high, 0.0) - alpha * np.where(possible, z, 0.0)) / (1 - alpha)
+    return np.maximum(value, 0.0), (high - low) * (alpha / (1 - alpha))
