@@ -1,264 +1,175 @@
 """``--split unicode``: words end at all white space at which `str.split` splits, in every command that reads words."""
 
-import inspect
-import logging
-import sys
-from contextlib import contextmanager
-
 import pytest
-from click.testing import CliRunner
 
 import aligntools as at
-from aligntools.cli.flags import said
-from aligntools.cli.main import cli
-from tests.cli.running import run
+from tests.cli.running import fails, ran, run
 
-_PAIRS = [
+PAIRS = [
     ("am 3.\u00a0Mai", "on 3\u202fMay"), ("das haus", "the house"), ("das\u3000buch", "the\u2009book"),
     ("ein buch", "a book"),
 ]  # fmt: skip
+PLAIN = [tuple(" ".join(side.split()) for side in pair) for pair in PAIRS]
+BLANK = "\t_" * 6
+LINKS = ["0-0 1-1 2-2", *["0-0 1-1"] * 3]
+RULES = "[X] ||| haus ||| house ||| F=1\n[X] ||| das ||| the ||| F=1\n"
+ALIGN = ("align", "--fast", "-s", "s", "-t", "t")
 
 
-@pytest.fixture
-def texts(tmp_path):
-    for name, side, change in (("s", 0, str), ("t", 1, str), ("s.plain", 0, _plain), ("t.plain", 1, _plain)):
-        (tmp_path / name).write_text("".join(change(pair[side]) + "\n" for pair in _PAIRS), encoding="utf-8")
-    (tmp_path / "i").write_text("".join(f"{s} ||| {t}\n" for s, t in _PAIRS), encoding="utf-8")
-    (tmp_path / "a").write_text("0-0 1-1 2-2\n0-0 1-1\n0-0 1-1\n0-0 1-1\n")
-    return tmp_path
-
-
-def _plain(text):
-    return " ".join(text.split())
-
-
-class Runner(CliRunner):
-    """Keeps both outputs apart and whole, which releases of click before 8.2 have to be told."""
-
-    def __init__(self):
-        apart = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner).parameters else {}
-        super().__init__(**apart)
-
-    @contextmanager
-    def isolation(self, *args, **kwargs):
-        with super().isolation(*args, **kwargs) as streams:
-            sys.stderr.reconfigure(write_through=True)
-            yield streams
-
-
-def _run(*args, status=0):
-    logging.getLogger("aligntools.hints").setLevel(logging.NOTSET)  # what -q of an earlier run has set
-    found = Runner().invoke(cli, [str(arg) for arg in args])
-    assert found.exit_code == status, found.output
-    return found
-
-
-def _sides(texts, end=""):
-    return "-s", texts / f"s{end}", "-t", texts / f"t{end}"
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Two folders with files of the same names: text with white space of all kinds, and with spaces alone."""
+    found = []
+    for pairs in (PAIRS, PLAIN):
+        folder = tmp_path_factory.mktemp("split")
+        found.append(folder)
+        files = {
+            "s": [s for s, _ in pairs], "t": [t for _, t in pairs], "i": [" ||| ".join(pair) for pair in pairs],
+            "a": LINKS, "tagged": ["das_DET haus_NOUN", "ein_DET buch_NOUN"], "rules": RULES.splitlines(),
+            "conll": ["".join(f"{n}\t{w}\t_\tX{BLANK}\n" for n, w in enumerate(s.split(), 1)) for s, _ in PLAIN],
+        }  # fmt: skip
+        for name, lines in files.items():
+            (folder / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    odd, plain = found
+    ran("train-tagger", "-q", "--tagged", "tagged", "--latent", 1, "--members", 1, "-o", "tagger", cwd=odd)
+    ran("train-lm", "-q", "-n", 2, "s", "-o", "lm", cwd=plain)
+    for name, place in (("tagger", odd), ("lm", plain)):
+        (odd if place is plain else plain).joinpath(name).write_bytes((place / name).read_bytes())
+    return odd, plain
 
 
 @pytest.mark.parametrize(
-    "more", [(), ("--set", "part_size=2"), pytest.param(("--workers", "1"), marks=pytest.mark.slow)]
-)
-def test_align(texts, more):
-    expected = _run("align", "-q", "--fast", *_sides(texts, ".plain"), *more).stdout
-    assert _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts), *more).stdout == expected
-    assert _run("align", "-q", "--fast", "--split", "unicode", "-i", texts / "i", *more).stdout == expected
-    found = at.align(texts / "s", texts / "t", fast=True, split="unicode")
-    assert not more or len(found) == len(_PAIRS)
+    "line",
+    [
+        *("align -q --fast -s s -t t", "align -q --fast -i i", "align -q --fast -s s -t t --set part_size=2"),
+        pytest.param("align -q --fast -s s -t t --workers 1", marks=pytest.mark.slow),
+        *("lexicon -q -s s -t t -a a -o out", "extract-grammar -q -s s -t t -a a", "view -s s -t t -a a"),
+        *("symmetrize -q -c convert a --check s t", "eval-aer a a -s s -t t", "train-lm -q -n 2 s"),
+        *("project -q --source conll -a a --target t", "eval-lm -m lm --lines s"),
+        *("filter-grammar -q --grammar rules --text s", "tag -q -m tagger s --to conll"),
+        *("train-hmm -q --text s --states 2 --iterations 2 --save-classes out -o hmm", "tag -q -m tagger s"),
+        *("tag -q -m tagger s --unbuffered", "translate -q --no-lm --grammar rules s --unbuffered"),
+    ],
+)  # fmt: skip
+def test_commands(line, folders):
+    odd, plain = folders
+    found = []
+    for folder, more in ((odd, ["--split", "unicode"]), (plain, [])):
+        done = ran(*line.split(), *more, cwd=folder)
+        assert b"white space" not in done.stderr
+        found.append((done.stdout.partition(b"\nsignature")[0], [p.read_bytes() for p in sorted(folder.glob("out*"))]))
+    assert found[0] == found[1]
 
 
-def test_notices_and_saved_models(texts):
-    found = _run("align", "--fast", *_sides(texts)).stderr
+def _translator(source, **how):
+    return at.Translator(at.extract_grammar(source, source, LINKS, **how), **how)
+
+
+def _tagger():
+    return at.train_tagger(["das_DET haus_NOUN", "ein_DET buch_NOUN"], latent=1, relative_frequencies=True)
+
+
+#: What functions give of text in memory, for comparison.
+CALLS = {
+    "align": lambda s, t, **how: at.align(s, t, fast=True, **how),
+    "extract_grammar": lambda s, t, **how: at.extract_grammar(s, t, LINKS, **how),
+    "filter_grammar": lambda s, t, **how: at.filter_grammar(at.extract_grammar(s, t, LINKS, **how), s, **how),
+    "extract_lexicon": lambda s, t, **how: at.extract_lexicon(s, t, LINKS, **how).shortlist(top=9),
+    "count_priors": lambda s, t, **how: [at.count_priors(s, t, LINKS, LINKS, **how)],
+    "view": lambda s, t, **how: [at.view((s, t), LINKS, **how).text()],
+    "aer": lambda s, t, **how: [at.aer(LINKS, LINKS, source=s, target=t, **how).aer],
+    "tag": lambda s, t, **how: [_tagger().tag(s[1], **how), *_tagger().tag_batch(s, **how)],
+    "log_probabilities": lambda s, t, **how: _tagger().log_probabilities(s, **how),
+    "posteriors": lambda s, t, **how: _tagger().posteriors(s, **how),
+    "n_best tags": lambda s, t, **how: _tagger().n_best(s, 1, **how),
+    "sample_tags": lambda s, t, **how: _tagger().sample_tags(s, 2, **how),
+    "word_classes": lambda s, t, **how: at.word_classes(s, _tagger(), **how).words,
+    "translate": lambda s, t, **how: _translator(s, **how).translate_batch(s),
+    "one translation": lambda s, t, **how: [_translator(s, **how).with_threads(1).translate(s[0])],
+    "n_best": lambda s, t, **how: [best[0] for best in _translator(s, **how).n_best(s, 1)],
+    "samples": lambda s, t, **how: [drawn[0] for drawn in _translator(s, **how).samples(s, 1)],
+    "derivations": lambda s, t, **how: [len(found.source) for found in _translator(s, **how).derivations(s)],
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_functions(name, caplog):
+    odd, plain = ([list(side) for side in zip(*pairs, strict=True)] for pairs in (PAIRS, PLAIN))
+    found = list(map(str, CALLS[name](*odd, split="unicode")))
+    assert found == list(map(str, CALLS[name](*plain)))
+    assert found
+    assert "white space" not in caplog.text
+
+
+def test_what_is_told_and_models_that_know_how_their_text_was_split(folders, tmp_path):
+    odd, plain = folders
+    found = ran(*ALIGN, cwd=odd).stderr.decode()
     assert found.count("white space other than spaces and tabs within words") == 2
     assert "s: 2 lines have" in found
     assert "U+00A0 NO-BREAK SPACE, U+3000 IDEOGRAPHIC SPACE" in found
     assert "--split unicode" in found
-    assert "white space" not in _run("align", "-q", "--fast", *_sides(texts)).stderr
-    assert "white space" not in _run("align", "--fast", "--split", "unicode", *_sides(texts)).stderr
-    model = texts / "model"
-    _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts), "--save-model", model, "-o", texts / "links")
-    again = _run("align", "-q", "-m", model, "--split", "unicode", *_sides(texts)).stdout
-    assert again == (texts / "links").read_text()
-    aligner = at.Aligner.load(model)
-    sides = [[pair[side] for pair in _PAIRS] for side in range(2)]
-    assert "".join(f"{a}\n" for a in aligner.align_batch(*sides, split="unicode")) == again
-    sides = list(zip(*_PAIRS, strict=True))
-    assert at.train_aligner(*sides, fast=True, split="unicode").model.split == "unicode"
-    assert at.train_aligner(*sides, fast=True).model.split == "spaces"
-    assert at.train_mre_aligner(*sides, split="unicode", iterations=1, mre_iterations=1).model.split == "unicode"
+    assert b"white space" not in ran(*ALIGN, "-q", cwd=odd).stderr
+    assert b"white space" in run("translate", "--no-lm", "--grammar", "rules", "--unbuffered", "s", cwd=odd).stderr
+    assert fails(run("eval-aer", "a", "a", "-s", "s", "-t", "t", cwd=odd), "link 2-2 points past", "--split unicode")
+    for more in ((), ("--set", "part_size=2", "--workers", "1")):
+        model = tmp_path / "model"
+        ran(*ALIGN, "-q", "--split", "unicode", *more, "--save-model", model, cwd=odd)
+        again = ran("align", "-m", model, *ALIGN[2:], cwd=odd)
+        assert again.stdout == ran("align", "-q", "-m", model, *ALIGN[2:], cwd=plain).stdout
+        assert b"white space" not in again.stderr
+        aligner = at.Aligner.load(model)
+        assert [str(aligner.align(*pair)) for pair in PAIRS] == again.stdout.decode().splitlines()
+        spaces = ran("align", "-m", model, "--split", "spaces", *ALIGN[2:], cwd=odd)
+        assert spaces.stdout != again.stdout
+        assert b"white space" in spaces.stderr
+        lines = aligner.align_batch(*zip(*PAIRS, strict=True), split="spaces")
+        assert list(map(str, lines)) == spaces.stdout.decode().splitlines()
+    rows = ran(*ALIGN, "-q", "--split", "unicode", "--output-format", "tsv", cwd=odd).stdout.decode().split("\n")[:-1]
+    assert [tuple(row.split("\t")[:2]) for row in rows] == PAIRS
+    told = ran("tag", "-m", "tagger", "--split", "spaces", "s", cwd=odd)
+    assert told.stderr.count(b"white space") == 1
+    assert run("tag", "-m", "tagger", "--tokenize", "--split", "unicode", "s", cwd=odd).returncode == 2
+    old = run("tag", "-m", "tagger", "--split", "s", cwd=odd)  # what --split-tokens was called
+    assert old.returncode == 2
+    assert b"--split-tokens now" in old.stderr
 
 
-@pytest.mark.parametrize("more", [(), ("--set", "part_size=2", "--workers", "1")])
-def test_a_saved_model_knows_how_its_text_was_split(texts, more):
-    model = texts / "model"
-    _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts), *more, "--save-model", model, "-o", texts / "l")
-    again = _run("align", "-m", model, *_sides(texts))
-    assert again.stdout == _run("align", "-q", "-m", model, *_sides(texts, ".plain")).stdout
-    assert "white space" not in again.stderr
-    aligner = at.Aligner.load(model)
-    assert [str(aligner.align(*pair)) for pair in _PAIRS] == again.stdout.splitlines()
-    spaces = _run("align", "-m", model, "--split", "spaces", *_sides(texts))
-    assert spaces.stdout != again.stdout
-    assert "white space" in spaces.stderr
-    assert [str(a) for a in aligner.align_batch(*zip(*_PAIRS, strict=True), split="spaces")] == (
-        spaces.stdout.splitlines())  # fmt: skip
-
-
-def test_old_models_are_of_spaces(texts, monkeypatch):
+def test_old_models_are_of_spaces(tmp_path, monkeypatch):
     from aligntools.aligning import model as models
 
     write = models.write_model
     monkeypatch.setattr(models, "write_model", lambda path, kind, header, arrays: write(
         path, kind, {k: v for k, v in header.items() if k != "split"}, arrays))  # fmt: skip
-    at.train_aligner(texts / "s", texts / "t", fast=True, split="unicode").save(texts / "old")
-    assert at.Aligner.load(texts / "old").model.split == "spaces"
+    sides = list(zip(*PAIRS, strict=True))
+    trained = at.train_aligner(*sides, fast=True, split="unicode")
+    trained.save(tmp_path / "old")
+    assert (trained.model.split, at.Aligner.load(tmp_path / "old").model.split) == ("unicode", "spaces")
+    assert at.train_aligner(*sides, fast=True).model.split == "spaces"
+    assert at.train_mre_aligner(*sides, split="unicode", iterations=1, mre_iterations=1).model.split == "unicode"
 
 
-def test_text_beside_links_and_views(texts):
-    found = _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts), "--output-format", "tsv").stdout
-    assert [tuple(line.split("\t")[:2]) for line in found.split("\n")[:-1]] == _PAIRS
-    links = _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts)).stdout
-    assert [line.split("\t")[2] for line in found.split("\n")[:-1]] == links.split("\n")[:-1]
-    plain = _run("view", *_sides(texts, ".plain"), "-a", texts / "a").stdout
-    assert _run("view", "--split", "unicode", *_sides(texts), "-a", texts / "a").stdout == plain
-    sides = [[pair[side] for pair in _PAIRS] for side in range(2)]
-    assert at.view(sides, texts / "a", split="unicode").text() == at.view(_plain_sides(), texts / "a").text()
-    error = said(_run("eval-aer", texts / "a", texts / "a", *_sides(texts), status=1).exception)
-    assert "link 2-2 points past the source sentence" in error
-    assert "--split unicode" in error
-    _run("eval-aer", texts / "a", texts / "a", *_sides(texts), "--split", "unicode")
-
-
-def test_lexicons_grammars_and_language_models(texts):
-    a = "-a", texts / "a"
-    for end, more in (("", ("--split", "unicode")), (".plain", ())):
-        _run("lexicon", "-q", *_sides(texts, end), *a, "-o", texts / f"lex{end}", *more)
-        _run("extract-grammar", "-q", *_sides(texts, end), *a, "-o", texts / f"grammar{end}", *more)
-        _run("symmetrize", "-q", "-c", "convert", texts / "a", "--check", texts / f"s{end}", texts / f"t{end}", *more)
-    for name in ("lex{}.f2e", "lex{}.e2f", "grammar{}"):
-        assert (texts / name.format("")).read_bytes() == (texts / name.format(".plain")).read_bytes()
-    _run("symmetrize", "-q", "-c", "convert", texts / "a", "--check", texts / "s", texts / "t", status=1)
-    for end, more in (("", ("--split", "unicode")), (".plain", ())):
-        _run("train-lm", "-q", "-n", "2", texts / f"s{end}", "-o", texts / f"arpa{end}", *more)
-    assert (texts / "arpa").read_bytes() == (texts / "arpa.plain").read_bytes()
-    found = _run("eval-lm", "-m", texts / "arpa", "--lines", texts / "s", "--split", "unicode").stdout
-    assert found == _run("eval-lm", "-m", texts / "arpa", "--lines", texts / "s.plain").stdout
-    (texts / "cs").write_bytes(b"das ha\rus\ndas\x0b buch\n")
-    (texts / "ct").write_bytes(b"the house\nthe book\n")
-    (texts / "ca").write_bytes(b"0-0 1-1\n0-0 1-1\n")
-    tables = "-a", texts / "ca", "--shortlist", texts / "sl"
-    found = _run("lexicon", "-s", texts / "cs", "-t", texts / "ct", *tables)
-    assert (texts / "sl").read_text() == "book buch 1.00000000\nthe das 1.00000000\n"
-    assert "2 rows left out: a word holds a carriage return, vertical tab or form feed" in found.stderr
-
-
-def _plain_sides():
-    return [[_plain(pair[side]) for pair in _PAIRS] for side in range(2)]
-
-
-def test_project_and_induced_tags(texts):
-    (texts / "c").write_text("".join(
-        "".join(f"{n}\t{word}\t_\tX\t_\t_\t0\t_\t_\t_\n" for n, word in enumerate(line.split(), 1)) + "\n"
-        for line in _plain_sides()[0]))  # fmt: skip
-    how = "project", "-q", "--source", texts / "c", "-a", texts / "a", "--target"
-    assert _run(*how, texts / "t", "--split", "unicode").stdout == _run(*how, texts / "t.plain").stdout
-    found = at.project(texts / "c", [pair[1] for pair in _PAIRS], texts / "a", split="unicode")
-    assert found.format().decode() == _run(*how, texts / "t.plain").stdout
-    for name, more in (("s", ("--split", "unicode")), ("s.plain", ())):
-        _run("train-hmm", "-q", "--text", texts / name, *more, "--states", "2", "--iterations", "2",
-             "--save-classes", texts / f"{name}.classes", "-o", texts / "hmm")  # fmt: skip
-    assert (texts / "s.classes").read_text() == (texts / "s.plain.classes").read_text()
-
-
-def test_grammars_and_counts_in_memory(texts):
-    sides, plain = [[pair[side] for pair in _PAIRS] for side in range(2)], _plain_sides()
-    found = at.extract_grammar(*sides, texts / "a", split="unicode")
-    assert list(map(str, found)) == list(map(str, at.extract_grammar(*plain, texts / "a")))
-    assert list(map(str, found)) == list(map(str, at.extract_grammar(
-        texts / "s", texts / "t", texts / "a", split="unicode")))  # fmt: skip
-    found.save(texts / "g")
-    how = "filter-grammar", "-q", "--grammar", texts / "g", "--text"
-    assert _run(*how, texts / "s", "--split", "unicode").stdout == _run(*how, texts / "s.plain").stdout != ""
-    lexicon = at.extract_lexicon(*sides, texts / "a", split="unicode")
-    assert list(lexicon.shortlist(top=9)) == list(at.extract_lexicon(*plain, texts / "a").shortlist(top=9))
-    links = texts / "a", texts / "a"
-    assert str(at.count_priors(*sides, *links, split="unicode")) == str(at.count_priors(*plain, *links))
-
-
-def test_translate_unbuffered(texts):
-    (texts / "rules").write_text("[X] ||| haus ||| house ||| F=1\n[X] ||| das ||| the ||| F=1\n")
-    how = "translate", "--no-lm", "--grammar", texts / "rules", "--unbuffered"
-    (texts / "x").write_text("das\u00a0haus\n")
-    assert _run(*how, "--split", "unicode", texts / "x").stdout == "the house\n"
-    found = run(*how, texts / "x")
-    assert found.stdout.decode() == "das\u00a0haus\n"
-    assert b"white space" in found.stderr
-
-
-def test_tag(texts):
-    (texts / "tagged").write_text("das_DET haus_NOUN\nein_DET buch_NOUN\n")
-    _run("train-tagger", "-q", "--tagged", texts / "tagged", "--latent", "1", "--members", "1", "-o", texts / "tagger")
-    plain = _run("tag", "-q", "-m", texts / "tagger", texts / "s.plain").stdout
-    assert _run("tag", "-q", "-m", texts / "tagger", "--split", "unicode", texts / "s").stdout == plain
-    unbuffered = "--split=unicode", "--unbuffered"
-    assert _run("tag", "-q", "-m", texts / "tagger", *unbuffered, texts / "s").stdout == plain
-    told = _run("tag", "-m", texts / "tagger", "--split", "spaces", texts / "s").stderr
-    assert told.count("white space") == 1
-    _run("tag", "-m", texts / "tagger", "--tokenize", "--split", "unicode", texts / "s", status=1)
-    old = _run("tag", "-m", texts / "tagger", "--split", texts / "s", status=1)  # what --split-tokens was called
-    assert "--split-tokens now" in old.stderr
-    assert "split_tokens is for taggers of train-hmm" in str(old.exception)
-
-
-def test_taggers_in_memory(caplog):
-    tagger = at.train_tagger(["das_DET haus_NOUN", "ein_DET buch_NOUN"], latent=1, relative_frequencies=True)
-    text, plain, how = ["das\u00a0haus", "ein\u3000buch"], ["das haus", "ein buch"], {"split": "unicode"}
-    assert str(tagger.tag(text[0], **how)) == "das_DET haus_NOUN"
-    assert list(map(str, tagger.tag_batch(text, **how))) == list(map(str, tagger.tag_batch(plain)))
-    assert tagger.log_probabilities(text, **how).tolist() == tagger.log_probabilities(plain).tolist()
-    for call in (
-        tagger.posteriors,
-        lambda x, **k: tagger.n_best(x, 1, **k),
-        lambda x, **k: tagger.sample_tags(x, 2, **k),
-    ):
-        assert list(call(text, **how)) == list(call(plain))
-    assert at.word_classes(text, tagger, **how).words == at.word_classes(plain, tagger).words
-    assert "white space" not in caplog.text
-    assert len(tagger.tag(text[0])) == 1
-    assert "<sentences>: 1 line has white space" in caplog.text
-
-
-def test_translators(texts):
-    (texts / "rules").write_text("[X] ||| haus ||| house ||| F=1\n[X] ||| das ||| the ||| F=1\n")
-    (texts / "x").write_text("das\u00a0haus\n")
-    grammar = at.Grammar.load(texts / "rules", text=texts / "x", split="unicode")
-    assert len(grammar) == 2
-    assert len(at.filter_grammar(grammar, ["das\u00a0haus"], split="unicode")) == 2
-    translator = at.Translator(grammar, split="unicode")
-    for text in (texts / "x", ["das\u00a0haus"]):
-        assert list(map(str, translator.translate_batch(text))) == ["the house"]
-        assert [str(best[0]) for best in translator.n_best(text, 1)] == ["the house"]
-        assert [str(drawn[0]) for drawn in translator.samples(text, 1)] == ["the house"]
-        assert [len(found.source) for found in translator.derivations(text)] == [2]
-    assert str(translator.with_threads(1).translate("das\u00a0haus")) == "the house"
-    assert str(at.Translator(grammar).translate("das\u00a0haus")) == "das\u00a0haus"
-
-
-def test_contrastive_aligners_scores_and_pieces(texts):
-    sides, plain = [[pair[side] for pair in _PAIRS] for side in range(2)], _plain_sides()
-    found = at.train_contrastive_aligner(*sides, split="unicode", fast=True)
+def test_contrastive_aligners_loaded_grammars_and_pieces(folders):
+    odd, plain = ([list(side) for side in zip(*pairs, strict=True)] for pairs in (PAIRS, PLAIN))
+    found = at.train_contrastive_aligner(*odd, split="unicode", fast=True)
     assert found.model.split == "unicode"
-    assert list(map(str, found.align_batch(*sides))) == list(map(str, found.align_batch(*plain)))
-    assert list(map(str, found.align_batch(*sides, split="unicode"))) == list(map(str, found.align_batch(*plain)))
-    assert str(found.align(*_PAIRS[0], split="unicode")) == str(found.align(plain[0][0], plain[1][0]))
-    (block,) = found.align_blocks(*sides, split="spaces")
+    expected = list(map(str, found.align_batch(*plain)))
+    assert list(map(str, found.align_batch(*odd))) == expected
+    assert list(map(str, found.align_batch(*odd, split="unicode"))) == expected
+    assert str(found.align(*PAIRS[0], split="unicode")) == expected[0]
+    (block,) = found.align_blocks(*odd, split="spaces")
     assert block.lengths.tolist() == [[2, 2, 1, 2], [2, 2, 1, 2]]
-    sides, links = [[pair[side] for pair in _PAIRS] for side in range(2)], (texts / "a").read_text().splitlines()
-    assert at.aer(links, links, source=sides[0], target=sides[1], split="unicode").aer == 0
     with pytest.raises(at.DataError, match="past the source sentence"):
-        at.aer(links, links, source=sides[0], target=sides[1])
-    pieces = ["\u2581das\u00a0\u2581ha us"], ["\u2581the\u00a0\u2581house"]
-    assert at.links_to_words(["0-0 2-1"], *pieces, split="unicode") == [[(0, 0), (1, 1)]]
+        at.aer(LINKS, LINKS, source=odd[0], target=odd[1])
+    assert len(at.Grammar.load(folders[0] / "rules", text=folders[0] / "s", split="unicode")) == 2
+    assert str(at.Translator(at.Grammar.load(folders[0] / "rules")).translate("das\u00a0haus")) == "das\u00a0haus"
     words = {"source_words": ["das\u00a0haus"], "target_words": ["the\u00a0house"]}
+    pieces = ["\u2581das\u00a0\u2581ha us"], ["\u2581the\u00a0\u2581house"]
     assert at.links_to_pieces(["1-1"], *pieces, **words, split="unicode") == [[(1, 1), (2, 1)]]
+    assert at.links_to_words(["0-0 2-1"], *pieces, split="unicode") == [[(0, 0), (1, 1)]]
+
+
+def test_words_of_tables_hold_nothing_that_ends_a_line_elsewhere(file, tmp_path):
+    file("s", b"das ha\rus\ndas\x0b buch\n"), file("t", b"the house\nthe book\n"), file("a", b"0-0 1-1\n0-0 1-1\n")
+    found = run("lexicon", "-s", "s", "-t", "t", "-a", "a", "--shortlist", "out", cwd=tmp_path)
+    assert (tmp_path / "out").read_text() == "book buch 1.00000000\nthe das 1.00000000\n"
+    assert b"2 rows left out: a word holds a carriage return, vertical tab or form feed" in found.stderr
