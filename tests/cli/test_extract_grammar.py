@@ -118,15 +118,3 @@ def test_figures_and_faults(folder, tmp_path):
     fails(grammar(folder, "--tmpdir", "no/such"), "--tmpdir: no/such is not a directory", status=2)
     fails(grammar(folder, "--format", "binary"), status=2)
     fails(grammar(folder, "-o", "no/such/file"), "cannot be written")
-
-
-@pytest.mark.parametrize(
-    "option",
-    [("--max-span", 3), ("--set", "max_symbols=3"), ("--set", "nonterminals=1"), ("--set", "min_hole=2"),
-    ("--phrases", "tight"),
-     ("--features", "cdec"), ("--keep", 1), ("--min-count", 1)],
-    ids=str,
-)  # fmt: skip
-def test_every_option_of_extraction_has_an_effect(folder, option):
-    done = succeeds(grammar(folder, *option))
-    assert done.stdout != (folder / "g").read_bytes()

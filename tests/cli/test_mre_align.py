@@ -44,12 +44,7 @@ def test_align_applies_what_was_trained(mre, inside, command_inside, tmp_path, o
     assert streamed.stdout.count(b"\n") == 40
 
 
-def test_threads_and_blank_pairs(mre, tmp_path, file):
-    for threads in (1, 3):
-        files = "-o", tmp_path / f"a{threads}", "--save-model", tmp_path / f"m{threads}"
-        done(mre(*TEXT, "-q", "--threads", threads, "--set", "mre_iterations=3", *files))
-    for name in "am":
-        assert (tmp_path / f"{name}1").read_bytes() == (tmp_path / f"{name}3").read_bytes()
+def test_blank_pairs(mre, tmp_path, file):
     bad = file("bad", b"das haus ||| the house\n\n ||| the\nein haus ||| a house\n")
     process = done(mre("-i", bad, "-o", tmp_path / "out"))
     lines = (tmp_path / "out").read_bytes().split(b"\n")

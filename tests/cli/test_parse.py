@@ -66,6 +66,9 @@ def test_tagged_lines_become_conll(model, samples):
     slashes = b"\n".join(b" ".join(f"{w}/{t}".encode() for w, t in tokens[:3]) for _ in range(2)) + b"\n\n"
     assert columns(run("parse", "-m", model, stdin=slashes).stdout, 1) == [(w.encode(),) for w, _ in tokens[:3]] * 2
     assert run("parse", "-m", model, stdin=slashes).stdout.endswith(b"# text =\n\n")
+    tagged = (samples / "en.tagged").read_bytes()
+    assert run("parse", "-m", model, "--separator", "/", stdin=tagged.replace(b"_", b"/")).stdout == done.stdout
+    fails(run("parse", "-m", model, "--separator", "|", stdin=tagged), "|")
 
 
 def test_no_sentence_is_lost_and_what_is_odd_is_told(model):
@@ -153,32 +156,6 @@ def test_tags_are_mapped(samples, tmp_path):
         assert columns(parsed.stdout, 3, 4) == columns((samples / "en.conllu").read_bytes(), 3, 4)
     unseen = run("parse", "-m", tmp_path / "upos", "--map", "none", samples / "en.conllu").stderr.decode()
     assert "tags that the parser has never seen" in unseen
-
-
-def test_each_option_shows(samples, tmp_path, model):
-    """Every option changes the model; what the options mean is tested with the API."""
-    bank = ("train-parser", "-q", "--treebank", samples / "en.conllu", "-o", tmp_path / "m")
-    found = []
-    for change in (
-        (), ("--l2", 1), ("--no-labels",), ("--features", "prefixes"), ("--no-projective",), ("--no-single-root",),
-        ("--min-count", 1), ("--set", "bits=6"), ("--iterations", 4), ("--max-length", 6), ("--set", "min_length=4"),
-        ("--map", "upos"), ("--column", "xpos"), ("--treebank", samples / "en.conllu"),
-    ):  # fmt: skip
-        done = run(*bank, "--iterations", 3, *change)
-        assert (done.returncode, done.stderr) == (0, b"")
-        found.append((tmp_path / "m").read_bytes())
-    assert len(set(found)) == len(found)
-    text = samples / "en.conllu"
-    usual = run("parse", "-q", "-m", model, text).stdout
-    for change in (("--no-labels",), ("--column", "xpos"), ("--max-length", 4), ("--map", "penn")):
-        done = run("parse", "-q", "-m", model, *change, text)
-        assert (done.returncode, done.stderr) == (0, b"")
-        assert done.stdout != usual
-    tagged = (samples / "en.tagged").read_bytes()
-    parsed = run("parse", "-m", model, stdin=tagged).stdout
-    assert run("parse", "-m", model, "--separator", "/", stdin=tagged.replace(b"_", b"/")).stdout == parsed
-    fails(run("parse", "-m", model, "--separator", "|", stdin=tagged), "|")
-    fails(run("parse", "-m", model, "--format", "conll", stdin=tagged), ":1: ")
 
 
 def test_kinds_of_trees_show(samples, file, tmp_path):

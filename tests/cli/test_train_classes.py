@@ -49,17 +49,6 @@ def test_rare_words_and_taggers(corpus, tmp_path):
     ran(*tagger, cwd=tmp_path)
 
 
-def test_threads_do_not_show_and_seeds_do():
-    def classes(*more):
-        done = ran("train-classes", SAMPLES / "de-en.de", "-n", "12", "-q", *more)
-        return done.stdout
-
-    several = "--restarts", "3", "--iterations", "5"
-    assert classes(*several, "--threads", "1") == classes(*several, "--threads", "3")
-    assert classes("--seed", "1") == classes()
-    assert classes("--seed", "2") != classes()
-
-
 def test_classes_of_both_sides(corpus):
     done = ran(
         *("train-classes", "en", "-t", "de", "-a", "links", "-n", "4", "--target-output", "de.c", "-o", "en.c"),

@@ -257,18 +257,6 @@ def test_from_python(model, samples):
     assert "rules" in at.view_model(parser).text()
 
 
-def test_each_option_of_training_changes_the_grammar(model, samples, tmp_path):
-    one = ("--treebank", samples / "en.mrg", "-o", tmp_path / "m", "-q")
-    found = {model.read_bytes()}
-    for how in (("--set", "horizontal=1"), ("--set", "vertical=1"), ("--functions",)):
-        ran("train-grammar", *one, *how)
-        found.add((tmp_path / "m").read_bytes())
-    for how in (("--set", "merge=0.2"), ("--set", "smoothing=0.05"), ("--seed", "7")):
-        ran("train-grammar", *one, "--latent", "1", "--iterations", "4", *how)
-        found.add((tmp_path / "m").read_bytes())
-    assert len(found) == 7
-
-
 def test_a_damaged_model_is_refused(model, tmp_path):
     header, arrays = read_model(model, "pcfg")
     for name, change in (

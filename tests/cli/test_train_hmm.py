@@ -71,17 +71,6 @@ def test_variational_bayes_and_restarts(samples, folder):
     assert b"restart 2, iteration 5" in done.stderr
 
 
-@pytest.mark.parametrize("kind", ["--text", "--tagged"])
-def test_the_same_bytes_for_any_number_of_threads(samples, folder, kind):
-    options = {"--text": ("--states", 5, "--iterations", 6, "--estimator", "mre", "--set", "mre_iterations=3"),
-               "--tagged": ("--latent", 2, "--members", 2, "--iterations", 3)}[kind]  # fmt: skip
-    written = []
-    for threads in (1, 2, 4):
-        ran("train-hmm", "-q", kind, samples / "en.tagged", *options, "--threads", threads, "-o", folder / "x")
-        written.append((folder / "x").read_bytes())
-    assert written[0] == written[1] == written[2]
-
-
 def test_taggers_that_are_taught(samples, folder):
     done = ran("train-hmm", "--tagged", samples / "en.conllu", "--column", "xpos", "--latent", 2, "-o", folder / "sup")
     assert b"768 words" in done.stderr
@@ -115,36 +104,6 @@ def test_taggers_and_aligners_are_not_for_each_other(samples, folder):
     run("train-hmm", "-q", "--text", samples / "en.txt", "--states", 2, "--iterations", 1, "-o", folder / "tags")
     done = run("align", "-m", folder / "tags", "-s", samples / "de-en.de", "-t", samples / "de-en.en")
     fails(done, "tagger", "aligntools tag -m")
-
-
-def test_each_option_shows(samples, folder):
-    """Every option changes the model; what the options mean is tested with the API."""
-
-    def model(*arguments):
-        done = run("train-hmm", "-q", *arguments, "-o", folder / "model")
-        assert (done.returncode, done.stderr) == (0, b"")
-        return (folder / "model").read_bytes()
-
-    text = ("--text", samples / "en.txt", "--states", 3, "--iterations", 4)
-    found = [model(*text)]
-    for change in (
-        ("--states", 4), ("--iterations", 5), ("--seed", 2), ("--estimator", "vb"), ("--set", "transition_prior=2"),
-        ("--set", "emission_prior=0.5"), ("--set", "stop=false",), ("--restarts", 4), ("--estimator", "mre",
-        "--set", "mre_iterations=2"),
-        ("--estimator", "mre", "--set", "mre_iterations=3"), ("--format", "tagged", "--separator", "e"),
-    ):  # fmt: skip
-        if change[0] == "--format":  # words are cut at another separator
-            (folder / "e").write_text("doge1 runse2\ncate1 sleepse2\n")
-            text = ("--text", folder / "e", "--states", 2, "--iterations", 2)
-            found.append(model(*text))
-        found.append(model(*text, *change))
-    text = ("--text", samples / "en.txt", "--states", 3)
-    found += [model(*text), model(*text, "--set", "tolerance=0.5")]
-    tagged = ("--tagged", samples / "en.conllu", "--latent", 2, "--members", 2, "--iterations", 3)
-    found.append(model(*tagged))
-    for change in (("--latent", 4), ("--members", 1), ("--iterations", 4), ("--seed", 2), ("--column", "xpos")):
-        found.append(model(*tagged, *change))
-    assert [n for n, data in enumerate(found) if found.index(data) < n] == []
 
 
 def test_the_log_has_each_iteration(samples, folder):

@@ -168,18 +168,6 @@ def test_bigrams_of_tags(folder, command_inside, tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("option", "base"),
-    [(("--pop-limit", 1), ("--n-best", 50)), (("--span-limit", 1), ("--n-best", 50)), (("--n-best", 2), ()),
-     (("--samples", 2), ()), (("--gamma", 0), ("--samples", 20)), (("--seed", 5), ("--samples", 5))],
-    ids=str,
-)  # fmt: skip
-def test_every_option_has_an_effect(translate, tmp_path, option, base):
-    weights = write_weights(tmp_path / "w")
-    other = succeeds(translate("-w", weights, *base, *option))
-    assert other.stdout != translate("-w", weights, *base).stdout
-
-
 def test_tags_that_are_not_utf8_are_named(translate, tmp_path):
     weights = write_weights(tmp_path / "w", D_N=0.5)
     (tmp_path / "tagged").write_bytes(b"the_D\n\ndog_N cat_\xe5\xff\n")
