@@ -77,8 +77,6 @@ def test_the_same_bytes_by_threads_models_and_blocks(trained, tmp_path, inside, 
 
 def test_a_table_of_words_that_are_cut_is_refused(inside, tmp_path):
     """A model of words' beginnings has no table of words to write."""
-    process = inside(*TEXT, "--fast", "--ttable", tmp_path / "table", "-o", tmp_path / "out")
-    fails(process, "--ttable writes whole words", "--set views=0", status=2)
     done(inside(*TEXT, "--fast", "-o", tmp_path / "out", "--save-model", tmp_path / "model"))
     process = inside(*TEXT, "-m", tmp_path / "model", "--ttable", tmp_path / "table", "-o", tmp_path / "out")
     fails(process, "--ttable writes whole words", status=2)

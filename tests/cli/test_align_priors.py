@@ -8,7 +8,6 @@ import pytest
 import aligntools as at
 from aligntools.formats.links.priors import format_priors
 from tests.cli.aligning import SAMPLES, SOURCE, TARGET, TEXT, done, proper
-from tests.cli.running import fails
 
 FAST = (*TEXT, "-q", "--fast")
 SAMPLE = SAMPLES / "de-en.priors"
@@ -33,12 +32,6 @@ def test_where_priors_go_and_do_not(inside, tmp_path):
     done(inside(*FAST, "--save-priors", tmp_path / "one", "-o", "/dev/null"))
     done(inside(*FAST, "--save-priors", tmp_path / "two"))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    fails(inside(*FAST, "--set", "prior_jumps=2"), "--set prior_jumps needs --priors", status=2)
-    fails(inside(*TEXT, "-m", "model", "--priors", SAMPLE), "exclude each other", status=2)
-    fails(inside(*FAST, "--priors", SAMPLE, "--prior-lexical", "-1"), "--prior-lexical", status=2)
-    fails(inside(*FAST, "--direction", "forward", "--save-priors", tmp_path / "x"), "--save-priors counts", status=2)
-    fails(inside(*FAST, "--priors", SAMPLE, "--save-priors", SAMPLE), "is the file that is read", status=2)
-    assert not (tmp_path / "x").exists()
     (tmp_path / "priors").write_text("LEX\tle\tel\t3\n")
     process = done(inside(*TEXT, "--fast", "--priors", tmp_path / "priors", "-o", tmp_path / "out"))
     assert b"warning: none of the 1 pairs of words in the priors is one of the text" in process.stderr
@@ -78,15 +71,6 @@ def test_weights(inside, tmp_path):
     assert one == two != none == without
 
 
-@pytest.mark.parametrize(
-    ("row", "found"), [("LEXX\ta\tb\t1", "LEXX"), ("LEX\ta\tb\t-1", "'-1'"), ("FERF\ta\tb\t1", "'b'")]
-)
-def test_bad_priors_are_one_line_with_file_and_number(inside, tmp_path, row, found):
-    path = tmp_path / "priors"
-    path.write_text(f"LEX\ta\tb\t1\n{row}\n")
-    fails(inside(*FAST, "--priors", path), f"{path}:2: ", found)
-
-
 PARTS = {"model_type": "hmm", "views": (0,), "prior_lexical": 1.0}
 
 
@@ -111,9 +95,6 @@ def test_priors_of_text_in_parts_are_those_of_text_in_memory(tmp_path):
 
 def test_priors_of_text_in_parts(tmp_path, inside):
     parts = *FAST, "--set", "part_size=100"
-    (tmp_path / "null").write_text("LEX\t<NULL>\tthe\t3\n")
-    fails(inside(*parts, "--priors", tmp_path / "null"), "links to <NULL>, which are for text in memory", status=2)
-    fails(inside(*parts, "--priors", SAMPLE, "--set", "prior_fertility=1"), "about a text in memory", status=2)
     with pytest.raises(at.UsageProblem, match="prior_jumps is for text in memory"):
         next(at.align_in_parts(SOURCE, TARGET, priors=SAMPLE, prior_jumps=1.0))
     (tmp_path / "foreign").write_text("LEX\tnichtda\tnotthere\t3\n")

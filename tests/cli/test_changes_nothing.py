@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cli.running import fails, run
+from tests.cli.running import run
 from tests.models import model
 from tests.places import SAMPLES
 
@@ -15,47 +15,7 @@ def models(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     for name in ("tagger", "parser"):
         (folder / name).symlink_to(model(f"small-{name}"))
-    (folder / "links").write_bytes(b"0-0\n" * 40)
     return folder
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        (("conll", CONLL, "--column", "xpos"), "--column changes nothing with --to words"),
-        (("conll", CONLL, "--to", "column", "--separator", "/"), "--separator changes nothing with --to column"),
-        (("conll", CONLL, "--to", "text", "--tokens", "surface"), "--tokens changes nothing with --to text"),
-        (("conll", CONLL, "--to", "raw", "--set", "space=+"), "--set space changes nothing with --to raw"),
-        (("eval-uas", CONLL, CONLL, "--column", "xpos"), "it goes with --punct ud or --by tag"),
-        (("eval-aer", "--set", "first_sentence=1", GOLD, "links"), "is Pharaoh text"),
-        (("view", "-i", BITEXT, "-a", GOLD, "--gold-base", 1), "--gold-base needs --gold"),
-        (("lexicon", "-i", BITEXT, "-a", GOLD, "-o", "x", "--top", 3), "--top is about shortlists"),
-        (
-            ("translate", "--no-lm", "--grammar", GOLD, "--set", "arc_scores=2", WORDS),
-            "--set arc_scores is for lattices",
-        ),
-        (
-            ("project", "--source", CONLL, "--target", WORDS, "-a", GOLD, "--min-share", 0.2),
-            "--min-share needs --dictionary",
-        ),
-        (("tag", "-m", "tagger", WORDS, "--to", "tagged", "--column", "xpos"), "--column changes nothing with --to"),
-        (("tag", "-m", "tagger", WORDS, "--to", "conll", "--separator", "/"), "--separator changes nothing with --to"),
-        (("translate", "--no-lm", "--grammar", GOLD, "--seed", 2, WORDS), "--seed goes with --samples"),
-        (("eval-bleu", "--bootstrap", 0, "--seed", 2, WORDS, WORDS), "--seed is for --bootstrap and --paired"),
-        (("view", "-i", BITEXT, "-a", GOLD, "--set", "title=x"), "--set title is for a page"),
-        (
-            ("train-parser", "--treebank", CONLL, "--no-projective", "--set", "crossing=skip", "-o", "x"),
-            "--set crossing changes nothing with --no-projective",
-        ),
-        (
-            ("train-parser", "--treebank", CONLL, "--no-single-root", "--set", "roots=skip", "-o", "x"),
-            "--set roots changes nothing with --no-single-root",
-        ),
-        (("tag", "-m", "tagger", CONLL, "--keep", "lemma"), "--keep is for upos, xpos and feats"),
-    ],
-)
-def test_what_goes_by_options_is_refused(models, line, said):
-    fails(run(*line, cwd=models), said, status=2)
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,6 @@ def test_links_against_the_base(trained, learned):
     ]
     assert found[0] == found[1]
     assert found[2] < found[1] < found[3]
-    fails(run(*how, "--threshold", "2"), "--threshold", status=2)
 
 
 @pytest.mark.slow
@@ -176,9 +175,6 @@ def test_tables_that_do_not_fit(tables, tmp_path):
     (tmp_path / "bad").write_text("a b c d\n")
     command[5] = f"reverse_table={tmp_path}/bad"
     assert fails(run(*command), f"{tmp_path}/bad:1: 'a b c d' is not two words")
-    done = run("contrastive-align", f"--set=forward_table={tables}/forward", *TEXT)
-    assert done.returncode == 2
-    assert b"--set reverse_table" in done.stderr
 
 
 def test_the_paper_s_way_of_learning(trained, tmp_path):

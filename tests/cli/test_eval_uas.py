@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.running import ROOT, fails, ran, succeeds
+from tests.cli.running import ROOT, ran, succeeds
 
 GOLD = [
     [("The", "DET", 2, "det"), ("dog", "NOUN", 3, "nsubj"), ("barked", "VERB", 0, "root"), (".", "PUNCT", 3, "punct")],
@@ -111,34 +111,15 @@ def test_columns_and_trees_that_are_told(file, texts, command_inside):
     assert done.stdout.decode().splitlines()[1].split() == ["-", *["100.00", "100.00-100.00"], *["100.00"] * 3]
 
 
-def test_what_does_not_fit(file, texts, command_inside):
-    gold, parsed = texts
-    other = [GOLD[0], [("Dogs", *GOLD[1][0][1:]), *GOLD[1][1:]]]
-    done = command_inside("eval-uas", gold, file("other", conll(other)))
-    fails(done, "other:6: sentence 2 has other words", "gold:6", "'Dogs' for 'Cats'", "--set ignore_forms")
-    assert (
-        scores(command_inside, "--set", "ignore_forms=true", gold, file("other", conll(other)))["results"][0]["uas"]
-        == 1
-    )
-    short = [GOLD[0], GOLD[1][:3]]
-    fails(
-        command_inside("eval-uas", gold, file("short", conll(short))),
-        "sentence 2 has 3 words where the gold at",
-        "gold:6 has 4",
-    )
-    fails(command_inside("eval-uas", gold, file("one", conll(GOLD[:1]))), "1 sentences, but the gold", "has 2")
-    missing = conll([[(w, t, "_", x) for w, t, _, x in s] for s in GOLD])
-    fails(command_inside("eval-uas", gold, file("missing", missing)), "missing: no head", "parsed?")
-    fails(command_inside("eval-uas", file("missing", missing), parsed), "missing: no head", "gold needs one")
+def test_words_and_heads_that_are_missing(file, texts, command_inside):
+    gold = texts[0]
+    other = file("other", conll([GOLD[0], [("Dogs", *GOLD[1][0][1:]), *GOLD[1][1:]]]))
+    assert scores(command_inside, "--set", "ignore_forms=true", gold, other)["results"][0]["uas"] == 1
     some = conll([GOLD[0], [(w, t, "_" if h else h, x) for w, t, h, x in GOLD[1]]])
     note = f"note: {gold.with_name('some')}: 3 words have no head; they count as wrong\n"
     left = f"warning: {gold.with_name('some')}: every word has the gold's label; is it predicted, or left over from"
     assert command_inside("eval-uas", gold, file("some", some)).stderr.decode() == f"{note}{left} the gold?\n"
     assert command_inside("eval-uas", gold, file("some", some), "-q").stderr == b""
-    far = conll([GOLD[0], [(w, t, 9, x) for w, t, _, x in GOLD[1]]])
-    fails(command_inside("eval-uas", gold, file("far", far)), "far:6: head 9 is past the sentence's last word")
-    fails(command_inside("eval-uas", "--paired", gold, parsed), "two or more", status=2)
-    fails(command_inside("eval-uas", "-", "-"), "standard input", status=2)
 
 
 def test_relations_confusions_and_the_shared_task(texts, command_inside):

@@ -133,11 +133,6 @@ def test_what_is_wrong_with_a_file_is_said_before_anything_is_trained(trained, g
         for more in (FEW, ("-w", given / "weights", "--evidence", given / "noise")):
             done = run(*command, bad, *more)
             assert fails(done, said), said
-    done = run("contrastive-align", "--fast", *TEXT, "--evidence", bad)
-    assert fails(done, "bad:7: 'a' is not a link")
-    assert b"learning" not in done.stderr
-    done = run("contrastive-align", *TEXT, *["--evidence", bad] * 10)
-    assert fails(done, "10 files of evidence; 9 are the most", status=2)
 
 
 def test_exchanged_sides_are_noticed(tmp_path):

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.cli.aligning import done
-from tests.cli.running import ROOT, fails, run
+from tests.cli.running import ROOT, run
 
 MANUAL = ROOT / "data" / "samples" / "manual.tmx"
 UNITS = 48
@@ -65,18 +65,6 @@ def test_filter_writes_sides_and_tables(tmp_path):
     assert [side.read_text(encoding="utf-8").splitlines() for side in sides] == [
         [row.split("\t")[k] for row in rows] for k in (0, 1)
     ]
-
-
-def test_one_line_says_what_is_wrong(tmp_path):
-    text = MANUAL.read_text(encoding="utf-8")
-    for found, expected in (
-        (("-i", MANUAL), "text in 3 languages: de-DE (48), en-GB (48), fr-FR (27); say which two with --languages"),
-        (("-i", MANUAL, "--languages", "de,it"), "no text in 'it'; it has de-DE (48), en-GB (48), fr-FR (27)\n"),
-    ):
-        fails(run("align", *found), expected)
-    broken = tmp_path / "broken.tmx"
-    broken.write_text(text.replace("</seg></tuv>\n    </tu>", "</tuv>\n    </tu>", 1), encoding="utf-8")
-    fails(run("align", "-i", broken, "--languages", "de,en"), "broken.tmx:9: column 101: mismatched tag")
 
 
 def test_other_commands_read_two_of_several_languages(tmp_path):

@@ -321,23 +321,6 @@ def test_an_interrupted_run_goes_on(learn, refused, supervised, tmp_path, monkey
     assert fails(other, "tuning.state", "other text, weights or options")
 
 
-def test_bad_input_is_one_line(refused, supervised, reverse, systems, file):
-    short = file("short.en", b"one\ntwo\n")
-    assert fails(refused(*supervised[:3], short), "short.en", "has 2 lines", "has 17")
-    blank = file("blank.en", b"\n\n")
-    assert fails(refused("--monolingual", blank, *reverse[2:]), "blank.en", "has no words")
-    empty = file("empty.en", b"")
-    assert fails(refused("--monolingual", empty, *reverse[2:]), "empty.en", "is empty")
-    assert fails(refused(*reverse, "--monolingual", short), "short.en", "has 2 lines", "has 7")
-    text = json.loads(reverse[-1].read_text())
-    text["features"]["of another system"] = 1.0
-    wrong = file("wrong.json", json.dumps(text).encode())
-    assert fails(refused(*supervised, "--start", wrong), "wrong.json", "of another system")
-    assert fails(refused(*reverse[:-1], wrong), "wrong.json", "of another system")
-    assert fails(refused(*supervised, "--start", systems / "en.arpa"), "en.arpa", "translation weights")
-    assert fails(refused(*supervised[:2], "--reference", systems / "no.en"), "no.en")
-
-
 def test_several_sets_of_references_are_all_imputed(learn, systems, reverse, file, monkeypatch):
     """As the paper does with 16 references: each is reverse translated, and all are references of each source."""
     from aligntools.translating.tuning import learning
@@ -367,5 +350,4 @@ def test_references_that_can_be_derived_are_counted(learn, refused, supervised, 
     strange = file("strange.en", b"".join(b"nowhere .\n" if line else b"\n" for line in range(17)))
     given = (*supervised[:3], strange, "--method", "likelihood", "--forest")
     assert fails(refused(*given), "derives no reference", "--set oracle", status=2)
-    done, _ = learn(*given, "--set", "oracle=true")
-    assert fails(refused(*given[:-1], "--set", "oracle=true"), "--set oracle needs", status=2)
+    learn(*given, "--set", "oracle=true")

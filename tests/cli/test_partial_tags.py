@@ -74,19 +74,3 @@ def test_projected_text_is_what_partial_takes(samples, folder):
     ran(*train, "--dictionary", types)
     tagged = run("tag", "-m", folder / "de", "-", stdin="Der Zug fährt .\n".encode()).stdout.decode()
     assert tagged == "Der_DET Zug_NOUN fährt_VERB ._PUNCT\n"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "give one text: --tagged for a tagger, --text to induce tags\n"),
-        (("--tagged", "a", "--dictionary", "b"), "--dictionary goes with --partial"),
-        (("--tagged", "a", "--partial", "--min-share", "0.1"), "--min-share goes with --dictionary"),
-        (("--text", "a", "--partial"), "--partial does not go with --text"),
-        (("--text", "a", "--dictionary", "b", "--states", "3"), "--states does not go with --dictionary"),
-        (("-s", "a", "-t", "b"), "-s"),
-        (("--tagged", "a", "--partial", "--dictionary", "b", "--min-share", "1.1"), "from 0 to 1"),
-    ],
-)
-def test_options_that_do_not_fit(arguments, message, folder):
-    fails(run("train-tagger", *arguments, "-o", folder / "never"), message, status=2)

@@ -180,11 +180,7 @@ def test_other_pieces_are_refused(inside, pieces, tmp_path, change, problem):
     assert not (tmp_path / "out").exists()
 
 
-def test_what_is_no_piece(inside, pieces, file):
-    assert fails(inside(*FAST, "-i", JOINT, "--to-words"), "no marks of pieces")
-    links = file("links", b"0-0 99-0\n" + b"\n" * (len(LINES) - 1))
-    found = run("symmetrize", "-c", "convert", links, "--to-words", pieces / "bpe.de", pieces / "bpe.en")
-    assert fails(found, ":1: link 99-0 points past the source sentence")
+def test_unicode_spaces_end_words(file):
     links, source, target = file("l", b"1-1\n"), file("s", "a\u00a0b\n".encode()), file("t", b"x y\n")
     found = run("symmetrize", "-q", "-c", "convert", links, "--check", source, target, "--unicode-spaces")
     assert done(found).stdout == b"1-1\n"
@@ -256,15 +252,6 @@ def test_raw_text_in_services_pieces_and_filters(model, raw, inside, file):
     assert found.stdout.decode().splitlines()[: len(RAW)] == RAW
 
 
-def test_languages_are_two(inside):
-    assert fails(inside("-i", JOINT, "--tokenize", "german"), "such as de-en, not 'german'", status=2)
-    assert fails(
-        inside("-i", JOINT, "--tokenize", "de-en", "--to-words"),
-        "--to-words and --tokenize exclude each other",
-        status=2,
-    )
-
-
 def test_without_sacremoses_it_says_what_is_missing(inside, monkeypatch):
     monkeypatch.setitem(sys.modules, "sacremoses", None)
     assert fails(inside("-i", JOINT, "--tokenize", "de-en"), "pip install 'aligntools[tokenize]'", status=2)
@@ -284,9 +271,6 @@ def test_icu_is_named_where_it_is_not_there(inside, monkeypatch):
     monkeypatch.setitem(sys.modules, "icu4py", None)
     monkeypatch.setitem(sys.modules, "icu4py.breakers", None)
     assert fails(inside("-i", JOINT, "--tokenize", "icu"), "pip install 'aligntools[icu]'", status=2)
-    assert fails(inside("-i", JOINT, "--set", "tokenizer=icu"), "--set tokenizer goes with --tokenize", status=2)
-    wrong = inside("-i", JOINT, "--tokenize", "icu", "--set", "tokenizer=moses")
-    assert fails(wrong, "--set tokenizer=moses does not go with it", status=2)
 
 
 PERSIAN = "می\u200cخواهم کتاب\u200cها را ||| i want the books", "میخواهم کتابها را ||| i want the books"

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.cli.aligning import done
-from tests.cli.running import ROOT, fails, run
+from tests.cli.running import ROOT, run
 
 SAMPLES = ROOT / "data" / "samples"
 MANUAL, GLOSSARY = SAMPLES / "manual.tmx", SAMPLES / "glossary.tsv"
@@ -111,13 +111,6 @@ def test_terms_have_tags_of_a_pattern(tmp_path):
     free = rows(done(run("terms", "-q", *sides)).stdout)[1:]
     assert ("Y",) in {tuple(map(tag, row[1].split())) for row in free}
     assert rows(done(run("terms", "-q", *sides, *both, *pattern)).stdout)[1:] == found
-    fails(run("terms", *sides, *pattern), "--patterns goes with the words' tags", status=2)
-    fails(run("terms", *sides, *both), "--patterns goes with the words' tags", status=2)
-    fails(run("terms", *sides, *both, "--patterns", "(X"), "'(X' is no pattern of tags", status=2)
-    fails(run("terms", *sides, *both, "--patterns", "NOUN"), "words: has none of the tags", "it has Z")
-    fails(run("terms", *RAW, *both, *pattern), "--tokenize finds other words", status=2)
-    (tmp_path / "tags").write_text("a_X\n" * len(lines))
-    fails(run("terms", *sides, *both[:2], *pattern), "tags:1: 1 tags, but the sentence, line 1 of the text, has")
 
 
 #: What TBX-Basic in DCA style allows of what is written here: children of each element in their order, with how many

@@ -125,7 +125,6 @@ def test_several_source_languages(folder, tmp_path):
     done = ran("transfer-parse", *common, *common, "-o", tmp_path / "m")
     assert done.stderr.startswith(b"120 pairs, ")
     ran("parse", "-q", "-m", tmp_path / "m", folder / "de")
-    fails(run("transfer-parse", *common, *common[:6], "-o", "m"), "2 source parsers, but 1 of --alignments", status=2)
 
 
 def test_a_direct_model(transfer, folder, tmp_path, samples):
@@ -140,8 +139,6 @@ def test_a_direct_model(transfer, folder, tmp_path, samples):
             assert (done.returncode, done.stderr) == (0, b"")
             models.add((tmp_path / "de.parser").read_bytes())
         assert len(models) == 2
-    alone = ("transfer-parse", "--method", "direct", "--source-model", folder / "en.parser", "-o", tmp_path / "m")
-    fails(run(*alone, f"--set=direct_model={direct}"), "--set direct_model does not go with --method direct", status=2)
     ran(*bank, "--map", "upos")
     fails(
         transfer(f"--set=direct_model={direct}"),
@@ -176,44 +173,16 @@ def test_limits_threads_and_checkpoints(transfer, folder, tmp_path):
     fails(transfer("--checkpoint", tmp_path / "states", "--l2", 3), "train.state", "other text or options")
 
 
-def test_what_does_not_fit(transfer, folder, file, samples):
-    lines = (folder / "links").read_bytes().splitlines(keepends=True)
-    short = file("short", b"".join(lines[:-1]))
-    fails(transfer(alignments=short), "short: 59 lines of links, but 60 sentence pairs")
-    past = file("past", b"".join([lines[0], b"0-0 99-1\n", *lines[2:]]))
-    fails(transfer(alignments=past), "past:2: link 99-1 points past the source sentence")
-    bad = file("bad", b"".join([lines[0], b"0-0 x\n", *lines[2:]]))
-    fails(transfer(alignments=bad), "bad:2")
-    fewer = file("fewer", b"".join((folder / "de").read_bytes().splitlines(keepends=True)[:50]))
-    fails(transfer(target=fewer), "fewer: 50 sentences, but", "has 60")
-    fails(transfer(target=samples / "de-en.de"), "de-en.de:1", "word_TAG")
-    fails(
-        transfer("--set", "min_length=90"),
-        "no pair is left to train on: 60 of 60 pairs left out",
-        "--set min_length=90",
-    )
-    strange = file("strange", (folder / "de").read_bytes().replace(b"_DET", b"_ART"))
-    done = transfer(target=strange)
+def test_odd_tags_and_few_links_are_told(transfer, folder, file):
+    done = transfer(target=file("strange", (folder / "de").read_bytes().replace(b"_DET", b"_ART")))
     assert b"strange: " in done.stderr
     assert b"has never seen (ART; first in sentence 1)" in done.stderr
-    nothing = file("nothing", b"\n" * len(lines))
-    fails(transfer(alignments=nothing), "nothing: has no link, so there is nothing to transfer through")
-    one = file("one", b"0-0\n" + b"\n" * (len(lines) - 1))
-    fails(transfer("--set", "min_aligned=0.5", alignments=one), "no pair is left", "60 of 60", "source first?")
-    done = succeeds(transfer("--set", "min_aligned=0", alignments=one))
-    assert re.search(
-        rb"warning: only 0\.\d % of the target words are aligned one to one; are these their align", done.stderr
-    )
+    done = succeeds(transfer("--set", "min_aligned=0", alignments=file("one", b"0-0\n" + b"\n" * (ROWS - 1))))
+    assert re.search(rb"warning: only 0\.\d % of the target words are aligned one to one; are these their", done.stderr)
 
 
 def test_the_other_direction(transfer, folder, tmp_path, file):
     turned = file("turned", re.sub(rb"(\d+)-(\d+)", rb"\2-\1", (folder / "links").read_bytes()))
-    fails(
-        transfer(alignments=turned),
-        "turned:",
-        "points past the",
-        "with the sides exchanged all links fit: see --reverse",
-    )
     assert transfer("-q", "--iterations", 3, "--reverse", alignments=turned).returncode == 0
     model = (tmp_path / "de.parser").read_bytes()
     assert transfer("-q", "--iterations", 3).returncode == 0
@@ -228,45 +197,6 @@ def test_tags_of_a_damaged_parser(folder, file, tmp_path):
     text = "--source", folder / "en", "--target", folder / "de", "-a", folder / "links"
     done = run("transfer-parse", "--source-model", damaged, *text, "-o", tmp_path / "de.parser")
     fails(done, "it knows \ufffd", "tag both sides as its treebank")
-
-
-def test_tags_of_another_set(transfer, folder, file, samples, tmp_path):
-    """They are named, and the map that would fit."""
-    penn = {
-        "DET": "DT",
-        "NOUN": "NN",
-        "PRON": "PRP",
-        "PUNCT": ".",
-        "VERB": "VBZ",
-        "ADJ": "JJ",
-        "ADP": "IN",
-        "ADV": "RB",
-    }
-    text = (folder / "en").read_text()
-    other = file("penn", re.sub(r"_([A-Z]+)(?= |$)", lambda m: "_" + penn.get(m[1], "NN"), text, flags=re.M).encode())
-    said = "words have tags that the source parser has never seen (NN "
-    fails(transfer(source=other), "penn:1: ", said, "with --map penn it knows those of ", " % of the words")
-    made_up = file("made-up", re.sub(rb"_[A-Z]+", b"_Z", (folder / "de").read_bytes()))
-    fails(transfer(target=made_up), "made-up:1: ", "(Z); it knows ADJ ADP", "tag both sides as its treebank")
-    rows = [line.split() for line in (folder / "de").read_text().splitlines()]
-    tags = [["NOUN", *"_" * (len(row) - 1)] for row in rows]
-    lines = [
-        "".join(f"{k}\t{word}\t_\t{tag}" + "\t_" * 6 + "\n" for k, (word, tag) in enumerate(zip(*both, strict=True), 1))
-        for both in zip(rows, tags, strict=True)
-    ]  # fmt: skip
-    bare = file("bare", "\n".join(lines).encode() + b"\n")
-    fails(transfer(target=bare), "bare:1: ", "never seen (_); _ is no tag; tag the text first")
-
-
-def test_options_that_contradict_and_verbosity(transfer, folder):
-    fails(transfer("--method", "direct"), "-s does not go with --method direct", status=2)
-    fails(transfer(target=None), "needs -t", status=2)
-    fails(transfer("--method", "projected", "--unlabeled", folder / "de"), "--unlabeled", status=2)
-    fails(transfer("--set", "min_length=9", "--max-length", 8), "nothing is left", status=2)
-    fails(transfer(source="-", target="-"), "standard input", status=2)
-    counts = {flags: len(transfer(*flags).stderr.splitlines()) for flags in ((), ("-v",), ("-q",), ("-q", "-v"))}
-    assert counts["-v",] > counts[()] > 0
-    assert counts["-q",] == counts["-q", "-v"] == 0
 
 
 def test_each_option_shows(transfer, folder, tmp_path):

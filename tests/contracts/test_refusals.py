@@ -6,6 +6,7 @@ import shlex
 
 import pytest
 
+from aligntools.cli.standins import PROGRAMS
 from tests import models
 from tests.cli.running import fails, run
 from tests.places import ROOT, SAMPLES
@@ -48,7 +49,8 @@ def test_it_is_refused_in_one_line(files, words, status, said, tmp_path):
     for name, data in files.items():
         if name:
             (tmp_path / name).write_bytes(data)
-    done = run(*map(path_of, words), stdin=files.get("", b""), cwd=tmp_path)
+    script = words.pop(0) if words[0] in PROGRAMS else None
+    done = run(*map(path_of, words), stdin=files.get("", b""), cwd=tmp_path, script=script)
     fragments = [re.sub(r"\b[SKM]/[\w.-]+\w", lambda found: path_of(found[0]), part) for part in said]
     assert fails(done, *fragments, status=status)
     assert {path.name for path in tmp_path.iterdir()} <= files.keys()
