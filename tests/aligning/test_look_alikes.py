@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from aligntools.aligning.text import kernels_look_alikes as kl
 from aligntools.aligning.text import look_alikes
-from aligntools.aligning.text.look_alikes import look_alike_keys, romanized, simplify
+from aligntools.aligning.text.look_alikes import look_alike_keys, romanized
+from aligntools.aligning.text.views import simplify
 from tests.cli.running import ROOT
 
 WORDS = ["Haus", "haus", "hausboot", "häuser", "Москва", "moskau", "Mississippi", "missisipi", "12", "12-a", "...", "№"]

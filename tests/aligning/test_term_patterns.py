@@ -38,6 +38,6 @@ def test_stretches_are_those_that_match_one_by_one():
         tags = rng.choices("ABCDE", k=size)
         found = pattern.stretches(tags, longest)
         assert found.shape == (longest, size)
-        for length, at in itertools.product(range(1, longest + 1), range(size)):
-            whole = tags[at : at + length]
-            assert found[length - 1, at] == (len(whole) == length and pattern.matches(whole))
+        for length, place in itertools.product(range(1, longest + 1), range(size)):
+            whole = tags[place : place + length]
+            assert found[length - 1, place] == (len(whole) == length and pattern.matches(whole))

@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
+import hypothesis.strategies as st
 from hypothesis.extra import numpy as arrays_of
 from safetensors.numpy import load_file, save
 

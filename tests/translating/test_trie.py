@@ -2,7 +2,7 @@
 
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
+import hypothesis.strategies as st
 
 from aligntools.translating.decoding.system_tables import build_trie
 from aligntools.translating.grammar import kernels_trie
