@@ -1,18 +1,28 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import digamma, gammaln
 
+import aligntools as at
+from aligntools.aligning.aligner_training import train_with
 from aligntools.aligning.applying.applier import Applier, decide
 from aligntools.aligning.applying.kernels_decoding import JOINT
-from aligntools.aligning.models import hmm
-from aligntools.aligning.settings import AlignerSettings
-from aligntools.aligning.training.stages import train
+from aligntools.aligning.models import hmm, registry
+from aligntools.aligning.settings import SEVERAL, SMALL, AlignerSettings
+from aligntools.aligning.text.cooccurrence import build_table
+from aligntools.aligning.text.link_matrices import LinkMatrices
+from aligntools.aligning.training import sampling, stages
+from aligntools.aligning.training.sampling import LastPass
+from aligntools.aligning.training.stages import interpolate, step_text, steps_of, train
 from aligntools.formats.text.corpus import Bitext, Side, Skipped
+from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
+from aligntools.ground.run import Run
 from aligntools.words.vocabulary import Vocabulary
+from tests.aligning.building import close, world
 
 CELLS = 1_000_000
 
@@ -249,3 +259,200 @@ def test_settings_that_exclude_each_other():
     assert AlignerSettings(estimator="em", model_type="hmm").resolved(100_000_000).keep == 0
     for resolved in (small_text, large):
         assert resolved.resolved(5) == resolved  # nothing is left to choose
+
+
+VB = AlignerSettings()
+SHAPES = [(3, 4), (0, 0), (5, 5), (1, 3), (3, 1), (6, 7), (2, 2)]
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """What is small counts as large: steps of a quarter or half of the sample text, links of the last pass."""
+    monkeypatch.setattr(stages, "SMALL", 100)
+    monkeypatch.setattr(sampling, "MEDIUM", 100)
+    for kind in ("hmm", "fertility"):
+        smaller = replace(registry.kind_of(kind), steps={"ibm1": 600, "hmm": 1200})
+        monkeypatch.setitem(registry.KINDS, kind, smaller)
+
+
+def f1(a, b):
+    """Compare the links of two runs."""
+    a, b = ({(k, *pair) for k, x in enumerate(run) for pair in x.links} for run in (a, b))
+    return 2 * len(a & b) / (len(a) + len(b))
+
+
+# Parts of a text
+
+
+@pytest.mark.parametrize(("n_tokens", "expected"), [(2_000_000, (1, 1)), (4_500_000, (2, 1)), (21_000_000, (10, 5))])
+def test_large_text_is_gone_over_in_steps(n_tokens, expected):
+    assert (steps_of(VB, n_tokens, "ibm1"), steps_of(VB, n_tokens, "hmm")) == expected
+
+
+@pytest.mark.parametrize("settings", [AlignerSettings(estimator="em"), AlignerSettings(model_type="ibm2")])
+def test_what_follows_a_paper_does_not(settings):
+    assert steps_of(settings, 100_000_000, "ibm1") == 1
+
+
+def test_steps_take_every_sentence_once():
+    w = world(1, SHAPES)
+    seen = []
+    for step in range(3):
+        source, target = step_text(w.source, w.target, 3, step)
+        assert len(source) == len(target)
+        for k in range(len(source)):
+            seen.append([s.tokens[s.offsets[k] : s.offsets[k + 1]].tolist() for s in (source, target)])
+    assert sorted(seen) == sorted([list(s), list(t)] for s, t in w.corpus)
+
+
+# Counts
+
+
+def test_the_rarer_word_decides_what_a_step_weighs():
+    rng = np.random.default_rng(2)
+    w = world(2, SHAPES)
+    part = step_text(w.source, w.target, 2, 1)
+    whole = [
+        np.bincount(side.tokens, minlength=n).astype(float)
+        for side, n in ((w.source, w.table.n_source), (w.target, w.table.n_target))
+    ]
+    before, found = (rng.uniform(0, 3, len(w.table.ids)).astype(np.float32) for _ in range(2))
+    expected = []
+    for s in range(w.table.n_source):
+        for x in range(w.table.ptr[s], w.table.ptr[s + 1]):
+            t = w.table.ids[x]
+            side, word = (0, s) if whole[0][s] <= whole[1][t] else (1, t)
+            seen = int((part[side].tokens == word).sum())
+            expected.append((stages.KEPT * before[x] + whole[side][word] * found[x]) / (seen + stages.KEPT))
+    with Pool(2) as pool:
+        interpolate(w.table, before, found, part, whole, pool)
+    assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_word_that_a_step_does_not_have_keeps_its_counts():
+    source = target = Side(np.array([1, 2], np.int32), np.array([0, 1, 2]))
+    with Pool(1) as pool:
+        table, counts = build_table(source, target, 3, 3, pool)
+        found = np.zeros_like(counts)
+        interpolate(table, counts, found, step_text(source, target, 2, 0), (np.ones(3), np.ones(3)), pool)
+    assert table.ids.tolist() == [1, 2]  # each with its own number alone
+    assert found == pytest.approx([counts[0] / 2, counts[1]])
+
+
+# Training
+
+
+def test_steps_and_links_are_near_whole_passes(sample_bitext, request):
+    whole = at.align(sample_bitext, fast=True, threads=1)
+    request.getfixturevalue("large")
+    in_steps = at.align(sample_bitext, fast=True, threads=1)
+    assert 0.85 < f1(whole, in_steps) < 1
+    model = at.train_aligner(sample_bitext, views=[5], threads=1)
+    applied = list(model.align_batch(sample_bitext, threads=1))
+    found = at.align(sample_bitext, views=[5], threads=2)
+    assert len(found) == len(applied) == len(sample_bitext)
+    assert 0.9 < f1(applied, found) < 1
+    assert found.log_likelihood == pytest.approx(np.array([[a.scores[d] for a in applied] for d in (0, 1)]), rel=1e-4)
+    assert found.forward_table is not None
+    one, two = (at.align(sample_bitext, views=[5], threads=n) for n in (1, 2))
+    assert (one.table.pairs == two.table.pairs).all()
+    assert (one.probabilities == two.probabilities).all()
+
+
+@pytest.mark.parametrize("options", [{"fast": True}, {"views": (5, 4)}, {"views": (5,), "model_type": "ibm2"}])
+def test_other_models_are_applied(sample_bitext, large, options):
+    taken = []
+    links, settings = LastPass(taken.append), AlignerSettings(**options).checked()
+    train_with(sample_bitext, settings, links=links, reading=Reading(), run=Run(threads=1))
+    assert not links.found
+    assert not taken
+
+
+def test_a_large_text_is_sampled_in_chunks(sample_bitext, large, monkeypatch):
+    monkeypatch.setattr(sampling, "SMALL", 100)
+    monkeypatch.setattr(sampling, "CHUNK_TOKENS", 400)
+    whole = at.align(sample_bitext, views=[5], threads=1)
+    monkeypatch.setattr(sampling, "REMOVALS", 4)  # of the expected counts of several chunks at a time
+    fewer = at.align(sample_bitext, views=[5], threads=1)
+    assert len(fewer) == len(sample_bitext)
+    assert 0.9 < f1(whole, fewer) < 1
+
+
+def models_of(bitext, threads=1, max_cells=1_000_000, report=None, **how):
+    settings = AlignerSettings(**{"model_type": "hmm", "views": (0, 3), **how}).resolved(100)
+    with Pool(threads) as pool:
+        return train(bitext, settings, pool, max_cells, report)
+
+
+@pytest.fixture
+def collected(monkeypatch):
+    """The cells that expected counts are collected from, a chunk and view after another."""
+    found, collect = [], LinkMatrices.collect
+
+    def collecting(self, chunk, counts, cells):
+        found.append(cells[: chunk.n_cells].copy())
+        collect(self, chunk, counts, cells)
+
+    monkeypatch.setattr(LinkMatrices, "collect", collecting)
+    return found
+
+
+def test_all_views_count_the_mean_of_their_posteriors(sample_bitext, collected):
+    models_of(sample_bitext, iterations=1, view_agreement=False)
+    own = collected[len(collected) // 2 - 1], collected[-1]  # the last iteration of each view
+    collected.clear()
+    models_of(sample_bitext, iterations=1, view_agreement=True)
+    np.testing.assert_array_equal(*collected[-2:])
+    assert not np.allclose(*own)
+    close(collected[-1], (own[0] + own[1]) / 2)
+
+
+@pytest.mark.parametrize("model", ["hmm", "fertility"])
+def test_views_that_are_alike_agree_as_they_are(sample_bitext, model):
+    """No word has a hundred letters: the two views are one."""
+    together, apart = (
+        models_of(sample_bitext, model_type=model, views=(100, 101), sweeps=4, view_agreement=agree)
+        for agree in (True, False)
+    )
+    for a, b in zip(together, apart, strict=True):
+        close(a.counts[0], b.counts[0])
+        close(a.jumps, b.jumps)
+
+
+@pytest.mark.parametrize("model", ["hmm", "fertility"])
+def test_threads_and_chunks_make_no_difference(sample_bitext, model):
+    how = {"model_type": model, "views": (0, 5, 3), "sweeps": 4}
+    expected = models_of(sample_bitext, **how)
+    for threads, cells in ((3, 1_000_000), (1, 2_000)):
+        for a, b in zip(models_of(sample_bitext, threads, cells, **how), expected, strict=True):
+            close(a.counts[0], b.counts[0])
+            assert threads == 1 or (a.counts[0] == b.counts[0]).all()
+
+
+def test_views_by_size_and_default():
+    small, large, best = (
+        AlignerSettings(best=wanted).resolved(n)
+        for n, wanted in ((SEVERAL, False), (10 * SEVERAL, False), (10 * SEVERAL, True))
+    )
+    assert best == large
+    assert (large.views, large.subwords, large.view_agreement) == ((5,), 0, False)
+    assert len(small.views) > 1
+    assert large.sweeps < small.sweeps
+    assert large.prune == small.prune > AlignerSettings().resolved(SMALL).prune == 0
+    small, large = AlignerSettings().resolved(SMALL), AlignerSettings().resolved(SMALL + 1)
+    assert (small.threshold(4), large.threshold(4), small.threshold(1), large.threshold(1)) == (0.4, 0.45, 0.5, 0.5)
+    assert AlignerSettings(prune=0.01).resolved(SMALL + 1).threshold(3) == 0.4  # a model of version 0.3
+
+    def agree(n, **how):
+        return AlignerSettings(**how).resolved(n).view_agreement
+
+    assert agree(SEVERAL)
+    assert agree(100, model_type="hmm")
+    assert not agree(SEVERAL + 1, views=(0, 5))
+    assert agree(SEVERAL + 1, views=(0, 5), view_agreement=True)
+    assert not agree(100, views=(5,))
+    assert not agree(100, agreement=False)
+    assert not agree(100, model_type="ibm2", views=(0, 5))
+    for how in ({"views": (5,)}, {"agreement": False, "model_type": "hmm"}, {"model_type": "ibm1", "views": (0, 5)}):
+        with pytest.raises(UsageProblem, match="views agree"):
+            agree(100, **how, view_agreement=True)

@@ -1,12 +1,22 @@
 """Entries of dictionaries as evidence: which a text may use, if it bears them out, and words that stand together."""
 
+import importlib.metadata
+import importlib.util
+
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aligntools.encoding import dictionary
+from aligntools.encoding import dictionary, similarities, word_encoder
+from aligntools.encoding import lexicon as lexicons
+from aligntools.encoding.similarities import near_pairs
 from aligntools.formats.links.dictionary import Entry
+from aligntools.formats.links.priors import priors_of
 from aligntools.formats.text.bitext import TextLines, read_bitext
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool
+from aligntools.words.vocabulary import Vocabulary
 
 
 def text(source, target):
@@ -141,3 +151,140 @@ def test_an_entry_is_not_looked_for_without_end(monkeypatch):
     monkeypatch.setattr(dictionary, "LOOKED", 2)
     sides = ["a b"] * 3, ["c", "c", "d"]
     assert dictionary.standing([Entry("a b", "d")], [text(*sides)])[1] == 0
+
+
+installed = pytest.mark.skipif(importlib.util.find_spec(word_encoder.MODULE) is None, reason="USE is not installed")
+ENGLISH = ["house", "water", "Tuesday", "green", "mother", "seven", "of", "write"]
+GERMAN = ["Haus", "Wasser", "Dienstag", "grün", "Mutter", "sieben", "von", "schreiben"]
+
+
+@installed
+def test_translations_are_near_to_each_other():
+    with Pool(1) as pool:
+        sides = [word_encoder.word_vectors(words, pool) for words in (ENGLISH, GERMAN)]
+    assert [side.shape for side in sides] == [(8, word_encoder.WIDTH)] * 2
+    one, other = map(similarities.centered, sides)
+    assert (one @ other.T).argmax(1).tolist() == list(range(8))
+
+
+@installed
+def test_the_same_bytes_for_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(word_encoder, "_WORDS", 7)
+    words = [f"{word}{n}" for n in range(5) for word in ENGLISH + GERMAN] + ["", "\u200b", "x" * 10_000, "\ud800"]
+    found = []
+    for threads in (1, 3):
+        with Pool(threads) as pool:
+            found.append(word_encoder.word_vectors(words, pool))
+    assert found[0].tobytes() == found[1].tobytes()
+    assert np.isfinite(found[0]).all()
+    assert word_encoder.word_vectors([], Pool(1)).shape == (0, word_encoder.WIDTH)
+
+
+@installed
+def test_words_beyond_what_is_compared_are_left_out(monkeypatch):
+    whole = word_encoder.word_vectors(ENGLISH, Pool(1))
+    monkeypatch.setattr(word_encoder, "WORDS", 5)
+    found = word_encoder.word_vectors(ENGLISH, Pool(1))
+    np.testing.assert_allclose(found[:5], whole[:5], atol=1e-6)
+    assert not found[5:].any()
+
+
+@installed
+def test_letters_beyond_are_not_looked_at():
+    found = word_encoder.word_vectors(["a" * 200, "a" * 200 + "b"], Pool(1))
+    assert found[0].tobytes() == found[1].tobytes()
+
+
+def test_what_is_not_installed_or_of_another_version_is_one_line(monkeypatch):
+    monkeypatch.setattr(word_encoder, "MODULE", "nothing_of_this_name")
+    with pytest.raises(UsageProblem, match=r"pip install 'aligntools\[use\]' brings fast-universal"):
+        word_encoder.check()
+    monkeypatch.setattr(word_encoder, "MODULE", "json")
+    monkeypatch.setattr(importlib.metadata, "version", lambda _: "9.9")
+    with pytest.raises(UsageProblem, match=r"encoder 9\.9 is not the one that is used: pip install"):
+        word_encoder.check()
+
+
+def naive_agreement(entries, source, target):
+    """The share of words with an entry that have one in their own pair, beyond that in the next pair."""
+    shares = []
+    for shift in (0, 1):
+        found = words = 0
+        for k, line in enumerate(source):
+            other = target[(k + shift) % len(target)].split()
+            if other and line:
+                own = [{t for s, t in entries if s == word} for word in line.split()]
+                words += sum(map(bool, own))
+                found += sum(bool(have & set(other)) for have in own)
+        for k, line in enumerate(target):
+            other = source[(k + shift) % len(source)].split()
+            if other and line:
+                own = [{s for s, t in entries if t == word} for word in line.split()]
+                words += sum(map(bool, own))
+                found += sum(bool(have & set(other)) for have in own)
+        shares.append(found / words if words else 0.0)
+    return (shares[0] - shares[1]) / max(1 - shares[1], 1e-9)
+
+
+line = st.lists(st.sampled_from("abcde"), max_size=4).map(" ".join)
+
+
+@given(st.lists(st.tuples(line, line), max_size=6), st.sets(st.tuples(*[st.sampled_from("abcdx")] * 2)))
+def test_agreement_is_as_plain_loops_say(pairs, entries):
+    pairs = [(s, t) if s and t else ("", "") for s, t in pairs]  # as texts are read
+    assume(any(s for s, _ in pairs))
+    source, target = ([pair[k] for pair in pairs] for k in (0, 1))
+    found = lexicons.agreement(priors_of([(*entry, 1.0) for entry in sorted(entries)]), text(source, target))
+    if len(pairs) < 2:
+        assert found == 0
+    else:
+        assert found == pytest.approx(naive_agreement(entries, source, target))
+
+
+def vectors(words, seed=0, width=40):
+    """A word has a direction of its own, whatever its case."""
+    rows = [np.random.default_rng([seed, *word.lower().encode()]).standard_normal(width) for word in words]
+    return np.array(rows, np.float32).reshape(len(words), width)
+
+
+VECTORS = [f"{a}{b}" for a in "abcdefghij" for b in "klmno"]
+
+
+def test_words_of_one_direction_have_the_whole_count():
+    names = [Vocabulary.from_words(VECTORS), Vocabulary.from_words([word.upper() for word in VECTORS[::-1]])]
+    sides = [vectors(v.words()[1:]) for v in names]
+    sides[0][3] = 0
+    with Pool(2) as pool:
+        found = lexicons.lexicon(*names, sides, pool)
+        pairs, _ = near_pairs(*sides, pool)
+    table = found.lexical
+    assert (table.keys == pairs + 1).all()
+    assert ((table.alphas > 0) & (table.alphas <= lexicons.COUNT)).all()
+    counts = {(names[0].word(s), names[1].word(t)): a for (s, t), a in zip(table.keys, table.alphas, strict=True)}
+    assert all(counts[word, word.upper()] == lexicons.COUNT for word in VECTORS if word != VECTORS[3])
+    assert not any(s == VECTORS[3] for s, _ in counts)
+    others = [a for (s, t), a in counts.items() if t != s.upper()]
+    assert max(others) < lexicons.COUNT / 2
+
+
+def test_how_far_it_is_believed():
+    doubted, believed = lexicons.DOUBTED, lexicons.BELIEVED
+    assert [lexicons.belief(a) for a in (-1.0, doubted, believed, 1.0)] == [0, 0, 1, 1]
+    half = lexicons.belief((doubted + believed) / 2)
+    assert half == pytest.approx(0.5)
+    priors = priors_of([("a", "A", 3.0)])
+    assert priors.believed(half).lexical.alphas.tolist() == [pytest.approx(1.5)]
+    assert not len(priors.believed(0.0))
+
+
+def test_agreement_of_large_texts(monkeypatch):
+    """Those come first in a lexicon; others would be in most pairs by chance."""
+    priors = priors_of([("a", "A", 1.0), ("b", "B", 1.0)])
+    source, target = ["a", "b", "a", "b"], ["A", "x", "A", "x"]
+    whole = lexicons.agreement(priors, text(source, target))
+    monkeypatch.setattr(lexicons, "FREQUENT", 1)
+    assert whole < 1.0 == lexicons.agreement(priors, text(source, target))
+    monkeypatch.setattr(lexicons, "TRIED", 3)
+    source = ["a", "b", "b", "b", "b"]
+    found = lexicons.agreement(priors_of([("a", "A", 1.0), ("b", "B", 1.0)]), text(source, ["A", "X", "B", "X", "B"]))
+    assert found > 0.9  # pairs 0, 2 and 4

@@ -1,11 +1,21 @@
 """Dictionaries: plain pairs, dictd, Apertium; compressed, odd and damaged."""
 
+import csv
 import gzip
+import io
+import logging
 import lzma
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aligntools.formats.links.dictionary import Entry, plain, read_dictionary
+from aligntools.formats.links.glossaries import COLUMNS, format_table, format_tbx, read_glossary
+from aligntools.formats.models.word_vectors import read_word_vectors
+from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 
 LINES = (
@@ -158,3 +168,158 @@ def test_what_is_none_is_one_line(file, data, problem):
     with pytest.raises(DataError, match=problem) as raised:
         read_dictionary(file("a.tsv", data))
     assert "\n" not in str(raised.value)
+
+
+NAMESPACE = "{urn:iso:std:iso:30042:ed-2}"
+MARTIF = """<?xml version='1.0'?><!DOCTYPE martif SYSTEM "TBXBasiccoreStructV02.dtd"><martif type="TBX" xml:lang="en">
+<text><body><termEntry id="1"><langSet xml:lang="en-US"><tig><term>water
+ tank</term></tig></langSet><langSet xml:lang="de"><tig><term>Wassertank</term></tig><tig><term>Tank</term></tig>
+</langSet></termEntry><termEntry id="2"><langSet xml:lang="fr"><tig><term>eau</term></tig></langSet></termEntry>
+</body></text></martif>"""
+
+
+@pytest.fixture
+def named(tmp_path):
+    def write(text, name="glossary"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return str(path)
+
+    return write
+
+
+def test_tables_and_tbx_of_others(named):
+    rows = [("Wassertank", "water tank"), ("a, b", 'c "d"')]
+    assert (
+        read_glossary(named('# about\n\nWassertank\twater tank\tmore\r\na, b\tc "d"\nWassertank\twater tank\n')) == rows
+    )
+    assert read_glossary(named(gzip.compress(format_table([[*row, *["x"] * 7] for row in rows]).encode()))) == rows
+    assert read_glossary(named(format_table([[*row, *["x"] * 7] for row in rows], comma=True))) == rows
+    assert read_glossary(named("Haus,house\n")) == [("Haus", "house")]
+    path = named(MARTIF)
+    assert read_glossary(path) == [("water tank", "Wassertank"), ("water tank", "Tank")]
+    assert read_glossary(path, ("de", "en")) == [("Wassertank", "water tank"), ("Tank", "water tank")]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("Haus\thouse\nTank\n", "glossary:2: 'Tank' has no translation"),
+        ("Haus\t\n", "glossary:1: 'Haus' has no translation"),
+        ("", "glossary: has no terms"),
+        ("# none\n", "has no terms"),
+        (b"Haus\t\xff\n", "glossary:1: bytes that are not UTF-8"),
+        (MARTIF.replace("</term>", "", 1), r"glossary:\d+: column \d+: mismatched tag"),
+        (MARTIF.replace("termEntry", "entry"), "has no terms"),
+    ],
+)
+def test_what_is_refused(named, text, problem):
+    with pytest.raises(DataError, match=problem):
+        read_glossary(named(text))
+
+
+def test_tables_and_tbx_that_are_written(named):
+    rows = [["a\tb", "c\nd", '"', *[""] * 6]]
+    assert format_table(rows).splitlines() == ["\t".join(COLUMNS), "\t".join(["a b", "c d", '"', *[""] * 6])]
+    assert [tuple(row) for row in csv.reader(io.StringIO(format_table(rows, comma=True), newline=""))] == [
+        COLUMNS,
+        ("a\tb", "c\nd", '"', *[""] * 6),
+    ]
+    entries = [
+        (["Wassertank", "Der <Tank> & \x01"], ["water tank", "tank", "The tank"], "count 3"),
+        (["Öl", ""], ["oil", ""], ""),
+    ]
+    text = "".join(format_tbx(entries, ("de", "en")))
+    root = ElementTree.fromstring(text)
+    assert (root.tag, root.attrib["type"], root.attrib["style"]) == (f"{NAMESPACE}tbx", "TBX-Basic", "dca")
+    concepts = root.findall(f".//{NAMESPACE}conceptEntry")
+    assert [concept.attrib["id"] for concept in concepts] == ["c1", "c2"]
+    found = [[[term.text for term in section.iter(f"{NAMESPACE}term")] for section in c[1:]] for c in concepts]
+    assert found == [[["Wassertank"], ["water tank", "tank"]], [["Öl"], ["oil"]]]
+    assert [one.text for one in root.iter(f"{NAMESPACE}descrip")] == ["Der <Tank> & ", "The tank"]
+    assert read_glossary(named(text)) == [("Wassertank", "water tank"), ("Wassertank", "tank"), ("Öl", "oil")]
+
+
+VECTORS = b"the 1 2 3\ncat -0.5 1e-3 .25\nKatze 4 5 6 \nthe 9 9 9\n"
+WANTED = [[1, 2, 3], [-0.5, 0.001, 0.25], [4, 5, 6], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("header", [b"", b"4 3\n", b"4 3 \r\n", b"\xef\xbb\xbf4\t3\n"])
+@pytest.mark.parametrize("change", [lambda d: d, lambda d: d.replace(b" ", b"\t"), lambda d: d.replace(b"\n", b"\r\n")])
+@pytest.mark.parametrize("pack", [lambda d: d, gzip.compress, lzma.compress])
+def test_forms_of_files(file, header, change, pack, caplog):
+    path = file("a.vec", pack(header + change(VECTORS)))
+    found = read_word_vectors(str(path), ["the", "cat", "katze", "dog"])
+    np.testing.assert_allclose(found, WANTED)
+    assert found.dtype == np.float32
+    assert not caplog.records
+
+
+def naive(lines, words):
+    """A word's own first vector, or that of the first word that differs in case alone."""
+    found = []
+    for word in words:
+        own = [row for row in lines if row[0] == word]
+        like = [row for row in lines if row[0].lower() == word.lower()]
+        found.append((own or like or [(word, [0, 0])])[0][1])
+    return found
+
+
+word = st.text("aAbBßẞİiéÉ猫", min_size=1, max_size=3)
+
+
+@given(
+    st.lists(st.tuples(word, st.lists(st.integers(-9, 9), min_size=2, max_size=2)), min_size=1, max_size=12),
+    st.lists(word, unique=True, max_size=8),
+    st.booleans(),
+    st.integers(1, 40),
+)
+def test_a_word_has_its_own_vector_or_that_of_another_case(tmp_path_factory, rows, words, header, size):
+    path = tmp_path_factory.getbasetemp() / "rows.vec"
+    text = f"{len(rows)} 2\n" * header + "".join(f"{name} {a} {b}\n" for name, (a, b) in rows)
+    path.write_bytes(text.encode())
+    with pytest.MonkeyPatch.context() as patch:
+        whole = files.blocks_of_lines
+        patch.setattr(files, "blocks_of_lines", lambda name: whole(name, size))
+        found = read_word_vectors(str(path), words)
+    assert found.tolist() == (naive(rows, words) if words else [])
+
+
+def test_what_no_word_of_the_text_has_is_not_read(file):
+    """Words with spaces in them, blank lines, bytes that are not UTF-8, a word that is empty."""
+    data = b"3 2\n. . 1 2\n\n\xff\xfe 1 2\n 5 6\nbad x y\nthe 3 4"
+    assert read_word_vectors(str(file("a.vec", data)), ["the", ".", "cat", "5"]).tolist() == [[3, 4]] + [[0, 0]] * 3
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "problem"),
+    [
+        (b"2 3\nthe 1 2 3\ncat 1 2\n", 3, "2 numbers after the word; 3 were expected"),
+        (b"the 1 2 3\ncat 1 x 3\n", 2, "'x' is not a number"),
+        (b"the 1 2 3\ncat 1 nan 3\n", 2, "'nan' is not a number"),
+        (b"the 1 2 3\ncat 1 1e99 3\n", 2, "'1e99' is not a number"),
+        (b"", 1, "a word and its numbers were expected"),
+        (b"\n\nthe 1\n", 1, "a word and its numbers were expected"),
+        (b"the cat sat\n", 1, "'the cat sat': on each line"),
+        (b"the\n", 1, "'the': on each line"),
+        (b"5 0\n", 1, "a word and its numbers were expected"),
+        (b"5 99999999999999999999\n", 1, "a word and its numbers were expected"),
+        (b"2 3\n</s> \0\0\x80?\0\0\0@\0\0@@\n", 2, "is binary"),
+        (b"\xba\x16O/\x0c\0\0\0\x64\0\0\0\x05\0\0\0word\0\xe8\3\0\0\0\0\0\0\n", 1, "is binary"),
+    ],
+)
+def test_files_that_cannot_be_used(file, data, line, problem):
+    path = file("a.vec", data)
+    with pytest.raises(DataError, match=problem) as found:
+        read_word_vectors(str(path), ["the", "cat"])
+    assert found.value.line == line
+    assert "\n" not in str(found.value)
+    assert str(found.value).startswith(f"{path}:")
+
+
+def test_files_that_are_cut_short_or_not_there(file, caplog):
+    with caplog.at_level(logging.WARNING):
+        read_word_vectors(str(file("a.vec", b"9 1\nthe 1\ncat 2\n")), ["the"])
+    assert "has 2 words, and 9 by its first line: is it whole?" in caplog.text
+    with pytest.raises(DataError, match="nowhere"):
+        read_word_vectors("nowhere.vec", ["the"])

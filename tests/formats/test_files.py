@@ -1,7 +1,13 @@
 """Opening, compression, and output that appears whole or not at all."""
 
+import contextlib
+import gzip
 import io
+import itertools
 import os
+import re
+import resource
+import subprocess
 import sys
 import threading
 
@@ -9,8 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.formats.opening import files
-from aligntools.ground.errors import DataError
+from aligntools.formats.annotation.tagged_text import read_text, stream_text
+from aligntools.formats.opening import files, live_inputs
+from aligntools.formats.text.bitext import read_bitext
+from aligntools.ground import memory
+from aligntools.ground.errors import DataError, ResourceError
+from tests.cli.running import ROOT, program
 
 SUFFIXES = ["", ".gz", ".bz2", ".xz", ".zst"]
 COMPRESSED = SUFFIXES[1:]
@@ -186,3 +196,139 @@ def test_standard_output(capfdbinary, name):
     with files.writing(name) as out:
         out.write(b"a\n")
     assert capfdbinary.readouterr().out == b"a\n"
+
+
+def refused(read, *fragments):
+    with pytest.raises(DataError) as error:
+        read()
+    for fragment in fragments:
+        assert fragment in str(error.value)
+
+
+def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "LONGEST_LINE", 1 << 20)
+    path = tmp_path / "text"
+    path.write_bytes(b"a ||| b\n" * 3 + b"x" * (3 << 20))
+    refused(lambda: read_bitext(joint=str(path)), f"{path}:4: a line of more than 1 MiB", "split it")
+    refused(lambda: list(stream_text(str(path))), f"{path}:4: a line of more than 1 MiB")
+    path.write_bytes(b"a ||| b\n" * 3 + b"x" * (1 << 20) + b"\ny\n")
+    assert len(read_text(str(path))) == 5
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_text_that_does_not_fit_is_refused(tmp_path, monkeypatch, suffix):
+    path = tmp_path / f"text{suffix}"
+    with (gzip.open if suffix else open)(path, "wb") as out:
+        out.write(b"\n" * (6 << 20))
+    used = itertools.count(30 << 20, 30 << 20)  # 30 MiB more at each look
+    monkeypatch.setattr(memory, "used", lambda: next(used))
+    with memory.bounded(45 << 20):
+        refused(lambda: read_bitext(joint=str(path)), f"{path}:", "does not fit in memory: 60M of memory needed")
+    used = itertools.count(10 << 20, 10 << 20)
+    with memory.bounded(45 << 20):  # readers that keep objects stop earlier
+        refused(lambda: read_text(str(path)), f"{path}:", "20M of", "45M, of which reading may take 30%")
+
+
+def test_what_is_read_is_what_is_there(tmp_path):
+    data = bytes(range(256)) * 5000
+    (tmp_path / "data").write_bytes(data)
+    with files.reading(tmp_path / "data") as file:
+        assert file.read() == data
+    with files.reading(tmp_path / "data") as file:
+        assert list(file) == io.BytesIO(data).readlines()
+    assert b"".join(files.blocks_of_lines(str(tmp_path / "data"), 1000)) == data
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("args", [("align", "--max-memory", "500M", "-i"), ("train-hmm", "--states", "5", "--text")])
+def test_a_small_file_that_unpacks_to_much_is_refused_before_the_kernel_steps_in(tmp_path, args):
+    path, limit = tmp_path / "text.gz", 4 << 30
+    with gzip.open(path, "wb", compresslevel=1) as out:
+        for _ in range(400):
+            out.write(b"\n" * (1 << 20))
+    done = subprocess.run(
+        [*program(), *args, str(path), "-o", str(tmp_path / "out")], capture_output=True, cwd=ROOT, timeout=300,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )  # fmt: skip
+    message = done.stderr.decode()
+    assert done.returncode == 1, message
+    assert re.fullmatch(rf"error: {path}:\d+: does not fit in memory: .*\n", message)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def pipes():
+    ends = [os.pipe() for _ in range(2)]
+    yield ends
+    for pair in ends:
+        for end in pair:
+            with contextlib.suppress(OSError):
+                os.close(end)
+
+
+@pytest.mark.parametrize("held", [live_inputs.HELD, 1000, 0])
+def test_one_side_may_come_whole_before_the_other(pipes, monkeypatch, held):
+    """In memory, and beyond a bound in a file, in the right order."""
+    monkeypatch.setattr(live_inputs, "HELD", held)
+    texts = [b"".join(b"%s %d\n" % (name, n) for n in range(100_000)) for name in (b"source", b"target")]
+
+    def feed():
+        for k in (1, 0):
+            with open(pipes[k][1], "wb", closefd=False) as out:
+                out.write(texts[k])
+            os.close(pipes[k][1])
+
+    feeder = threading.Thread(target=feed, daemon=True)
+    feeder.start()
+    with files.reading(f"/dev/fd/{pipes[0][0]}") as source, files.reading(f"/dev/fd/{pipes[1][0]}") as target:
+        lines = [(source.readline(), target.readline()) for _ in range(50_000)]
+        rest = [source.read(), target.read()]
+    feeder.join()
+    assert [b"".join(side) + end for side, end in zip(zip(*lines, strict=True), rest, strict=True)] == texts
+
+
+def test_a_line_is_answered_as_soon_as_it_is_there(pipes):
+    """Nothing is waited for but the input that is read."""
+    with files.reading(f"/dev/fd/{pipes[0][0]}") as source, files.reading(f"/dev/fd/{pipes[1][0]}") as target:
+        for n in range(3):
+            os.write(pipes[0][1], b"s %d\n" % n)
+            assert source.readline() == b"s %d\n" % n
+            os.write(pipes[1][1], b"t %d\n" % n)
+            assert target.readline() == b"t %d\n" % n
+        os.close(pipes[0][1])
+        os.close(pipes[1][1])
+        assert source.read() + target.read() == b""
+
+
+def test_inputs_of_other_threads_are_left_alone(pipes):
+    """Who reads slowly on purpose is not hurried by somebody else's wait."""
+    taken = []
+
+    def other():
+        with files.reading(f"/dev/fd/{pipes[1][0]}") as file:
+            ready.set()
+            done.wait(10)
+            taken.append(file.raw._file._raw._kept._size)
+
+    ready, done = threading.Event(), threading.Event()
+    thread = threading.Thread(target=other)
+    thread.start()
+    ready.wait(10)
+    os.write(pipes[1][1], b"x" * 1000)
+    threading.Timer(0.2, lambda: os.write(pipes[0][1], b"y\n")).start()
+    with files.reading(f"/dev/fd/{pipes[0][0]}") as file:
+        assert file.readline() == b"y\n"
+    done.set()
+    thread.join()
+    assert taken == [0]
+
+
+def test_what_memory_does_not_keep_is_in_the_folder_of_the_command(monkeypatch, tmp_path):
+    """A folder that cannot be written is named, and after the command its folder is no longer used."""
+    monkeypatch.setattr(live_inputs, "HELD", 0)
+    missing = str(tmp_path / "missing")
+    with live_inputs.of_command([], missing), pytest.raises(ResourceError, match=f"in {missing}: .*[(]tmpdir names"):
+        live_inputs._Kept().add(b"x")
+    kept = live_inputs._Kept()
+    kept.add(b"x")
+    kept.close()
