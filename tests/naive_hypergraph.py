@@ -89,28 +89,3 @@ def matches(words, references, clip):
         hits.append(sum(min(c, most[g]) if clip else c * (most[g] > 0) for g, c in counts.items()))
         totals.append(sum(counts.values()))
     return hits + totals
-
-
-def second_order_semiring(nodes, root, reward, name):
-    """Run Li & Eisner's second-order expectation semiring, elements (p, r, s, t), not in logs; give E[r] and cov."""
-
-    def times(a, b):
-        return (
-            a[0] * b[0],
-            a[0] * b[1] + b[0] * a[1],
-            a[0] * b[2] + b[0] * a[2],
-            a[0] * b[3] + b[0] * a[3] + a[1] * b[2] + b[1] * a[2],
-        )
-
-    values = []
-    for edges in nodes[: root + 1]:
-        total = (0.0,) * 4
-        for edge in edges:
-            p, r, s = math.exp(edge.score), reward(edge), edge.features.get(name, 0.0)
-            element = (p, p * r, p * s, p * r * s)
-            for t in edge.tails:
-                element = times(element, values[t])
-            total = tuple(x + y for x, y in zip(total, element, strict=True))
-        values.append(total)
-    p, r, s, t = values[root]
-    return r / p, t / p - (r / p) * (s / p)

@@ -82,20 +82,8 @@ def by_rules(grammars, words):
     return best, kernels_best.max_rule(n, product.grammars[0].rules, product.members, charts, parts[0], best)
 
 
-@settings(max_examples=8)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 3))
-def test_max_rule_is_the_best_product_of_posteriors(seed, n):
-    grammar, words, found, (binary, unary, as_words, roots) = examples(seed, n)
-    if not found:
-        return
-    best, top = by_rules([grammar], [words])
-    values = naive.max_rule(found, binary, unary, as_words, roots)
-    tree = read_off(best, grammar, top, 0, n, False)
-    assert values[tree] == pytest.approx(max(values.values()))
-
-
 @settings(max_examples=15)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(2, 3))
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(1, 3))
 def test_max_rule_multiplies_the_posteriors_of_members(seed, n, members):
     rng = np.random.default_rng(seed)
     first = random_grammar(rng, 2, 0.2)  # with more rules naive enumeration takes seconds

@@ -64,20 +64,6 @@ def test_decoding_expects_most_spans(seed, n):
     assert own == pytest.approx(naive.best_value(tags.tolist(), spans))
 
 
-def test_counts_are_the_derivative():
-    rng = np.random.default_rng(5)
-    model = random_rules(rng, 2, 3)
-    words = text([rng.integers(3, size=7), rng.integers(3, size=4)])
-    counts, *_ = expected_counts(model, *words)
-    for place in ((0, 0, 1), (1, 3, 0), (0, 1, 4), (1, 2, 3)):
-        values = []
-        for step in (-1e-5, 1e-5):
-            rules = model.rules.copy()
-            rules[place] *= math.exp(step)
-            values.append(expected_counts(DenseRules(model.roots, rules), *words)[1])
-        assert (values[1] - values[0]) / 2e-5 == pytest.approx(counts.rules[place], rel=1e-5, abs=1e-7)
-
-
 def test_long_sentences_and_those_without_trees():
     rng = np.random.default_rng(1)
     model = random_rules(rng, 3, 30)

@@ -148,14 +148,6 @@ def scanned_as_valid(data):
     return table[:rows, 7].tolist()
 
 
-@given(
-    st.one_of(st.binary(min_size=1), st.lists(PIECES, min_size=1).map(b"".join), st.text(min_size=1).map(str.encode))
-)
-def test_utf8_is_what_python_takes_for_it(data):
-    lines = data.split(b"\n") if not data.endswith(b"\n") else data[:-1].split(b"\n")
-    assert scanned_as_valid(data) == [is_utf8(line) for line in lines]
-
-
 def test_utf8_at_every_boundary():
     edges = [0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF]
     leads = range(0x80, 0x100)

@@ -17,7 +17,7 @@ from aligntools.formats.annotation.brackets import (
     read_trees,
 )
 from aligntools.ground.errors import DataError
-from tests.places import REALDATA, ROOT
+from tests.places import REALDATA
 
 #: Words, tags and labels that are drawn: any characters, and pieces that are written otherwise, or separate elsewhere.
 ODD = st.text(max_size=6) | st.lists(
@@ -157,15 +157,6 @@ def test_what_is_no_tree_is_told(text, line, problem):
     with pytest.raises(DataError) as caught:
         parsed(text)
     assert str(caught.value).startswith(f"x.mrg:{line}: {problem}")
-
-
-def test_the_sample():
-    path = ROOT / "data" / "samples" / "en.mrg"
-    found, lines = read_trees(path)
-    assert lines == list(range(1, 41))
-    assert format_trees(found) == path.read_text(encoding="utf-8")
-    tagged = (ROOT / "data" / "samples" / "en.tagged").read_text(encoding="utf-8").splitlines()
-    assert [[token.rsplit("_", 1)[0] for token in line.split()] for line in tagged] == [tree.words() for tree in found]
 
 
 @pytest.mark.parametrize("name", ["wsj-dev", "es-dev"])

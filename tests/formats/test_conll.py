@@ -261,26 +261,3 @@ def test_treebanks_round_trip():
         assert conll.format(replacing={n: conll.column(n) for n in range(1, 10)}) == raw
         assert b"".join(part.format() for part in stream_conll(path, 100)) == raw
         assert len(conll) == raw.strip(b"\n").count(b"\n\n") + 1
-
-
-def test_the_sample_is_a_treebank(samples):
-    conll = read_conll(samples / "en.conllu")
-    heads, tags, relations = conll.heads(), conll.column(UPOS), conll.column(COLUMNS["deprel"])
-    assert len(conll) > 80
-    for a, b in pairwise(conll.offsets):
-        tree = heads[a:b].tolist()
-        assert tree.count(0) == 1
-        for k in range(1, b - a + 1):
-            steps = 0
-            while k:
-                k, steps = tree[k - 1], steps + 1
-                assert steps <= b - a
-    assert [t == b"PUNCT" for t in tags] == [r == b"punct" for r in relations]
-    assert [h == 0 for h in heads] == [r == b"root" for r in relations]
-    kinds = {bytes(mark) for line in conll.lines for mark in (b"-", b".") if mark in line.split(b"\t")[0]}
-    assert kinds == {b"-", b"."}
-    spaces = [b"" if m == b"SpaceAfter=No" else b" " for m in conll.column(MISC)]
-    spaced = [w + s for w, s in zip(conll.words, spaces, strict=True)]
-    texts = [line[9:].strip() for line in conll.lines if line.startswith(b"# text = ")]
-    joined_up = [b"".join(spaced[a:b]).strip() for a, b in pairwise(conll.offsets)]
-    assert [text.replace(b"do n't", b"don't") for text in joined_up] == texts

@@ -229,16 +229,6 @@ def test_text_that_does_not_fit_is_refused(tmp_path, monkeypatch, suffix):
         refused(lambda: read_text(str(path)), f"{path}:", "20M of", "45M, of which reading may take 30%")
 
 
-def test_what_is_read_is_what_is_there(tmp_path):
-    data = bytes(range(256)) * 5000
-    (tmp_path / "data").write_bytes(data)
-    with files.reading(tmp_path / "data") as file:
-        assert file.read() == data
-    with files.reading(tmp_path / "data") as file:
-        assert list(file) == io.BytesIO(data).readlines()
-    assert b"".join(files.blocks_of_lines(str(tmp_path / "data"), 1000)) == data
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("args", [("align", "--max-memory", "500M", "-i"), ("train-hmm", "--states", "5", "--text")])
 def test_a_small_file_that_unpacks_to_much_is_refused_before_the_kernel_steps_in(tmp_path, args):

@@ -23,7 +23,6 @@ from aligntools.formats.annotation.tagged_text import (
 from aligntools.formats.annotation.text_kinds import SEPARATORS, sniff
 from aligntools.ground.errors import DataError, UsageProblem
 from tests.cli.running import ROOT
-from tests.places import SAMPLES
 
 CONLL = ROOT / "tests" / "data" / "conll"
 
@@ -274,14 +273,3 @@ def test_files_without_words(file, raw):
     for format in ("conll", "columns"):
         found = read_tags(file(raw), format=format)
         assert (found.words, found.tags, found.offsets.tolist(), found.lines.tolist()) == ([], [], [0], [])
-
-
-def test_the_samples_agree():
-    gold = read_tags(SAMPLES / "en.conllu")
-    tagged = read_tags(SAMPLES / "en.tagged")
-    text = read_text(SAMPLES / "en.txt")
-    assert (len(tagged), len(text)) == (40, 20)
-    assert len(gold) >= 60
-    end = gold.offsets[40]
-    assert (tagged.words, tagged.tags) == (gold.words[:end], gold.tags[:end])
-    assert text.words == gold.words[gold.offsets[len(gold) - 20] :]

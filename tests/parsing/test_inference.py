@@ -39,12 +39,6 @@ def rows(flat, offsets):
     ]  # fmt: skip
 
 
-def without_loops(matrix):
-    result = matrix.copy()
-    result[np.arange(len(matrix)), np.arange(1, len(matrix) + 1)] = 0
-    return result
-
-
 def test_numbers_of_trees_are_the_known_ones():
     """Over n words: n + 1 to the n - 1 trees, n to the n - 1 with one root; projective 1 3 12 55 and 1 2 7 30."""
     for n in range(1, 6):

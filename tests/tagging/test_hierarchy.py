@@ -47,19 +47,6 @@ def test_every_join_loses_least(n, seed):
     assert paths(counts) == naive(counts)
 
 
-def test_classes_with_the_same_neighbours_come_together_first():
-    the, a, dog, cat, runs = range(5)
-    counts = np.zeros((5, 5))
-    for article in (the, a):
-        for noun in (dog, cat):
-            counts[article, noun] = 5
-            counts[noun, runs] += 5
-    found = paths(counts)
-    assert found[the][:-1] == found[a][:-1]
-    assert found[dog][:-1] == found[cat][:-1]
-    assert len(set(found)) == 5
-
-
 @pytest.mark.parametrize(("counts", "expected"), [([[3]], ["0"]), ([[0, 0], [0, 0]], ["0", "1"])])
 def test_small_trees(counts, expected):
     assert paths(np.array(counts)) == expected

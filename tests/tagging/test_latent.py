@@ -10,7 +10,6 @@ from aligntools.tagging.settings import TaggerSettings, TagSmoothing
 from aligntools.tagging.supervised import substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus
 from aligntools.tagging.unknown_words import FormClasses
-from tests import naive_tagging as naive
 
 EXACT = TagSmoothing(transitions=0.0, tags=0.0, substates=0.0, classes=0.0, words=0.0)
 
@@ -29,66 +28,7 @@ def split_once(text, seed=1, limit=2, noise=0.3):
     return states, np.ones(len(text.pair_word)), FormClasses.of(text.words)
 
 
-def naive_model(parameters):
-    return {"start": parameters.start, "stop": parameters.stop, "transitions": parameters.transitions}
-
-
-def naive_sentence(text, states, values, begin, end):
-    sentence = []
-    for t in range(begin, end):
-        p, g = text.pairs[t], text.tags[t]
-        low, high = states.first[g], states.first[g + 1]
-        sentence.append([(g, {s: values[states.at[p] + s - low] for s in range(low, high)})])
-    return sentence
-
-
 lengths_of = st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any)
-
-
-@given(st.integers(0, 2**32), lengths_of)
-def test_expected_counts_are_those_of_all_paths(seed, lengths):
-    text = a_text(seed, lengths)
-    states, shares, classes = split_once(text, seed)
-    parameters = substates.estimate(states, text, shares, classes, TagSmoothing())
-    found, loglik, losses = substates.expect(parameters, states, text, Pool(1))
-    n, wanted_loglik = len(states.start), 0.0
-    start, stop, moves, emissions = np.zeros(n), np.zeros(n), np.zeros((n, n)), np.zeros(len(states.emissions))
-    for begin, end in itertools.pairwise(text.offsets):
-        if begin == end:
-            continue
-        sentence = naive_sentence(text, states, parameters.values, begin, end)
-        wanted_loglik += np.log(naive.total(naive_model(parameters), sentence))
-        a, b, c, e = naive.expected(naive_model(parameters), sentence)
-        for into, counts in ((start, a), (moves, b), (stop, c)):
-            for key, value in counts.items():
-                into[key] += value
-        for (t, s), value in e.items():
-            emissions[states.at[text.pairs[begin + t]] + s - states.first[text.tags[begin + t]]] += value
-    assert loglik == pytest.approx(wanted_loglik, rel=1e-9, abs=1e-9)
-    for mine, theirs in (
-        (found.start, start), (found.stop, stop), (found.transitions, moves), (found.emissions, emissions)
-    ):  # fmt: skip
-        assert mine == pytest.approx(theirs, rel=1e-9, abs=1e-12)
-    assert not losses.any()
-
-
-@given(st.integers(0, 2**32), lengths_of)
-def test_what_a_merge_loses_is_what_the_sentences_lose(seed, lengths):
-    text = a_text(seed, lengths)
-    states, shares, classes = split_once(text, seed)
-    parameters = substates.estimate(states, text, shares, classes, TagSmoothing())
-    _, _, losses = substates.expect(parameters, states, text, Pool(1), merging=True)
-    wanted = np.zeros(len(losses))
-    for begin, end in itertools.pairwise(text.offsets):
-        sentence = naive_sentence(text, states, parameters.values, begin, end)
-        for t in range(end - begin):
-            one, high = states.first[text.tags[begin + t]], states.first[text.tags[begin + t] + 1]
-            if high - one < 2:
-                continue
-            share = parameters.prior[one] / (parameters.prior[one] + parameters.prior[one + 1])
-            merged = naive.merged_probability(naive_model(parameters), sentence, t, one, one + 1, share)
-            wanted[one] += np.log(naive.total(naive_model(parameters), sentence) / merged)
-    assert losses == pytest.approx(wanted, rel=1e-7, abs=1e-9)
 
 
 @settings(max_examples=25)

@@ -115,20 +115,6 @@ def test_what_a_merge_loses_is_what_the_paths_lose(drawn):
     assert losses == pytest.approx(wanted, rel=1e-7, abs=1e-9)
 
 
-@given(texts(all_tags=True))
-def test_where_all_is_allowed_the_sums_are_those_of_the_chain_without_constraints(drawn):
-    text, random = drawn
-    states, parameters = start(text, random, latent=False)
-    found, loglik, _ = substates.expect(parameters, states, text, POOL)
-    emissions = parameters.values.reshape(len(text.words), 3)  # every word has every pair, in order
-    chain = Chain(parameters.start, parameters.transitions, parameters.stop, emissions)
-    free = expected_counts(chain, ChainText(text.tokens, text.offsets, len(text.words)), POOL)
-    assert loglik == pytest.approx(free.loglik.sum(), rel=1e-9, abs=1e-9)
-    for name in ("start", "transitions", "stop"):
-        assert getattr(found, name) == pytest.approx(getattr(free, name), rel=1e-9, abs=1e-12)
-    assert found.emissions == pytest.approx(free.emissions.ravel(), rel=1e-9, abs=1e-12)
-
-
 @given(st.integers(0, 2**32), st.lists(st.integers(0, 5), min_size=1, max_size=4).filter(any))
 def test_where_all_is_known_expectation_counts(seed, lengths):
     random = np.random.default_rng(seed)
@@ -268,13 +254,3 @@ def test_a_dictionary_names_the_states_and_holds(estimator):
     for stage in {stage for stage, _ in objectives}:
         values = [value for name, value in objectives if name == stage and value is not None]
         assert all(b >= a - 1e-9 * abs(a) for a, b in itertools.pairwise(values))
-
-
-def test_a_dictionary_that_allows_everything_changes_nothing():
-    words, offsets, _, _ = a_text(5)
-    chosen = InductionSettings(states=3, iterations=5)
-    free, _ = train_induced(words, offsets, POOL, chosen, lambda *_: None)
-    held, _ = train_induced(words, offsets, POOL, chosen, lambda *_: None, types=dict.fromkeys(words, tuple(NAMES)))
-    assert held.members[0].chain.values.tobytes() == free.members[0].chain.values.tobytes()
-    assert free.tags == ["0", "1", "2"]
-    assert held.tags == ["A", "B", "C"]

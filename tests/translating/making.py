@@ -1,7 +1,5 @@
 """Small random hypergraphs, as lists for the naive code and as arrays."""
 
-from dataclasses import fields
-
 import numpy as np
 
 from aligntools.translating.forest.hypergraph import Hypergraph
@@ -93,59 +91,6 @@ def arrays(forests):
         right,
         np.array([min(len(words), 4) for words in yields], np.int32),
     )
-
-
-def check(h, features=None):
-    """Raise ValueError where the arrays do not fit each other; ``features`` is how many there are."""
-    for problem, bad in _faults(h, features):
-        if bad:
-            raise ValueError(problem)
-
-
-def _faults(h, features):
-    """Yield (problem, whether there is one); what comes later may rely on what came before."""
-    for field in fields(h):
-        name = field.name
-        dtype = np.int64 if name == "roots" or "offsets" in name else np.float32 if "values" in name else np.int32
-        yield f"{name} is {getattr(h, name).dtype}, not {np.dtype(dtype)}", getattr(h, name).dtype != dtype
-    for name, over in (
-        ("node_offsets", h.edge_offsets[1:]),
-        ("edge_offsets", h.tails),
-        ("feature_offsets", h.feature_ids),
-        ("word_offsets", h.words),
-    ):
-        offsets = getattr(h, name)
-        bad = not len(offsets) or offsets[0] != 0 or offsets[-1] != len(over) or bool(np.any(np.diff(offsets) < 0))
-        yield f"{name} does not rise from 0 to {len(over)}", bad
-    sizes = (
-        ("roots", len(h.node_offsets) - 1),
-        ("rules", len(h.tails)),
-        ("feature_offsets", len(h.tails) + 1),
-        ("word_offsets", len(h.tails) + 1),
-        ("feature_values", len(h.feature_ids)),
-        ("left", h.nodes),
-        ("right", h.nodes),
-        ("lengths", h.nodes),
-    )
-    for name, size in sizes:
-        yield f"{name} has {len(getattr(h, name))} entries, not {size}", len(getattr(h, name)) != size
-    begins, ends = h.node_offsets[:-1], h.node_offsets[1:]
-    bad = (h.roots != -1) & ((h.roots < begins) | (h.roots >= ends))
-    yield "a root is not among its sentence's nodes", bool(bad.any())
-    heads = np.repeat(np.arange(h.nodes), np.diff(h.edge_offsets))
-    first = np.repeat(begins, np.diff(h.node_offsets))[heads]
-    wrong = (h.tails != -1) & ((h.tails < first[:, None]) | (h.tails >= heads[:, None]))
-    yield "a tail is not an earlier node of its sentence", bool(wrong.any())
-    yield "an edge has a second tail and no first", bool(np.any((h.tails[:, 0] < 0) & (h.tails[:, 1] >= 0)))
-    yield "a word has the id 0", bool(np.any(h.words == 0))
-    of = np.repeat(np.arange(h.edges), np.diff(h.word_offsets))
-    for k in range(2):
-        uses = np.bincount(of[h.words == -1 - k], minlength=h.edges)
-        yield f"a target side has not its tail {k + 1} once", bool(np.any(uses != (h.tails[:, k] >= 0)))
-    yield "a target side has a third nonterminal", bool(np.any(h.words < -2))
-    bad = len(h.feature_ids) and (h.feature_ids.min() < 0 or (features is not None and h.feature_ids.max() >= features))
-    yield "a feature has no name", bool(bad)
-    yield "a feature value is not finite", not bool(np.isfinite(h.feature_values).all())
 
 
 def dense(candidates, features):

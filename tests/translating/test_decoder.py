@@ -10,7 +10,6 @@ from aligntools.translating.decoding.decoder import DecoderSettings, System
 from aligntools.translating.decoding.system_tables import feature_names
 from tests import naive_translating as naive
 from tests.translating import systems
-from tests.translating.making import check
 
 ALL = DecoderSettings(pop_limit=0)
 LINES = ["a b c", "b a", "c", "a a b c", "d b", "d d", "c a d b"]
@@ -81,7 +80,6 @@ def test_the_hypergraph_holds_every_derivation_with_its_features(order, full, tm
         system, rules, lm, weights = random_system(seed, order, tmp_path, settings, sparse=True)
         sentences = systems.encode(system, [*LINES, ""])
         forest = system.forest(sentences)
-        check(forest, len(system.features))
         names = system.names(sentences)
         assert forest.roots[-1] == -1
         for line, root in zip(LINES, forest.roots, strict=False):
@@ -124,7 +122,6 @@ def test_limits_unknown_words_and_long_sentences(tmp_path):
     assert systems.decode(system, sentences, found) == [("zwölf", "zz"), (), ("zz",), ("z",) * 3]
     assert found.scores[1] == 0
     forest = system.forest(sentences)
-    check(forest, len(system.features))
     assert forest.roots[1] == -1
     system, *_ = random_system(5, 3, tmp_path, DecoderSettings(pop_limit=10))
     for length in (200, 1500):
@@ -132,7 +129,6 @@ def test_limits_unknown_words_and_long_sentences(tmp_path):
         found = system.translate(sentences)
         assert systems.decode(system, sentences, found)[0].count("zz") == length // 4
     forest = system.forest(systems.encode(system, ["a b zz c " * 50]))
-    check(forest, len(system.features))
 
 
 @pytest.mark.parametrize("lazy", [True, False])

@@ -120,33 +120,6 @@ def test_random_sentences(corpus, phrases, max_span, max_symbols, min_hole):
     check(corpus, phrases=phrases, max_span=max_span, max_symbols=max_symbols, min_hole=min_hole)
 
 
-def test_a_rule_counts_what_its_phrase_shares_out():
-    """One sentence, three tight phrase pairs with 1, 1 and 3 rules: the shares are thirds."""
-    found = as_dict(extract_grammar(*bitext([(["a", "b"], ["c", "d"], [(0, 0), (1, 1)])])))
-    counts = {key: round(value[1][2], 4) for key, value in found.items()}
-    third = 0.3333
-    assert counts == {
-        (("a",), ("c",)): 1,
-        (("b",), ("d",)): 1,
-        (("a", "b"), ("c", "d")): third,
-        ((-1, "b"), (-1, "d")): third,
-        (("a", -1), ("c", -1)): third,
-    }
-
-
-@given(st.lists(pairs, min_size=1, max_size=5))
-def test_probabilities_sum_to_one(corpus):
-    """Those of all target sides of a source side, and of all source sides of an (unnumbered) target side."""
-    found = as_dict(extract_grammar(*bitext(corpus), tight(keep=1000)))
-    forward, backward = {}, {}
-    for (left, right), (features, _, _) in found.items():
-        forward[left] = forward.get(left, 0) + np.exp(features[0])
-        unordered = tuple(-1 if isinstance(s, int) else s for s in right)
-        backward[unordered] = backward.get(unordered, 0) + np.exp(features[1])
-    np.testing.assert_allclose(list(forward.values()), 1, atol=1e-4)
-    np.testing.assert_allclose(list(backward.values()), 1, atol=1e-4)
-
-
 def test_links_and_words_that_are_left_out():
     one, two = [(0, 0), (1, 1)], [(0, 0), (0, 1), (1, 1)]
     corpus = [(["a", "b"], ["c", "d"], links) for links in (two, one, one)]

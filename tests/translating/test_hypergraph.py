@@ -1,17 +1,15 @@
 """Derivations of hypergraphs against the list of all of them."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import derivations, hypergraph, semirings
 from aligntools.translating.forest.hypergraph import united
 from tests import naive_hypergraph as naive
-from tests.translating.making import FEATURES, arrays, check, dense, forest, scored
+from tests.translating.making import FEATURES, arrays, dense, forest, scored
 
 SEEDS = st.integers(0, 10_000)
 
@@ -23,7 +21,6 @@ def make(seed, sentences=3):
     made.insert(1, None)
     weights = rng.normal(size=FEATURES)
     h = arrays(made)
-    check(h, FEATURES)
     lists = [naive.derivations(scored(m[0], weights), len(m[0]) - 1) if m else [] for m in made]
     return h, hypergraph.edge_scores(h, weights), lists
 
@@ -148,14 +145,11 @@ def test_threads_and_parts():
             assert all(one[name].tobytes() == three[name].tobytes() for name in one)
     h, scores, _ = make(11)
     parts = [h.part(0, 2), h.part(2, 3), h.part(3, 4)]
-    for p in parts:
-        check(p, FEATURES)
     joined = hypergraph.join(parts)
     for name, dtype in hypergraph._TYPES.items():
         assert np.array_equal(getattr(joined, name), getattr(h, name))
         assert getattr(joined, name).dtype == dtype
     assert len(hypergraph.join([])) == 0
-    check(hypergraph.join([]))
     first = derivations.best(h.part(2, 3), scores[h.edge_offsets[h.node_offsets[2]] :], FEATURES)
     assert np.array_equal(first.words, derivations.best(h, scores, FEATURES).sentences([2]).words)
 
@@ -165,7 +159,6 @@ def test_united_hypergraphs_have_the_derivations_of_both():
     made = [[forest(rng), None, forest(rng), None], [forest(rng), forest(rng), None, None]]
     one, two = map(arrays, made)
     both = united(one, two)
-    check(both, FEATURES)
     weights = rng.normal(size=FEATURES)
     every = [
         derivations.k_best(h, hypergraph.edge_scores(h, weights), FEATURES, 10_000, distinct=False)
@@ -177,8 +170,6 @@ def test_united_hypergraphs_have_the_derivations_of_both():
         found, wanted = ([x[2] for x in of] for of in (whole, sorted(parts[0] + parts[1], key=lambda x: -x[2])))
         assert found == pytest.approx(wanted)
     assert both.roots[3] == -1
-    again = united(both, one)
-    check(again, FEATURES)
     assert len(united(arrays([]), arrays([]))) == 0
 
 
@@ -206,7 +197,6 @@ def test_candidates_as_a_hypergraph_have_the_same_sums():
     h, scores, _ = make(9)
     every = derivations.k_best(h, scores, FEATURES, 10_000, distinct=False)
     flat = every.hypergraph()
-    check(flat, FEATURES)
     beta, _ = semirings.inside(flat, every.scores)
     wanted, _ = semirings.inside(h, scores)
     assert semirings.log_partition(flat, beta) == pytest.approx(semirings.log_partition(h, wanted))
@@ -216,24 +206,6 @@ def test_candidates_as_a_hypergraph_have_the_same_sums():
     assert vectors @ weights == pytest.approx(hypergraph.edge_scores(flat, weights))
 
 
-def test_arrays_that_do_not_fit_are_refused():
-    h, _, _ = make(2)
-    for change, problem in (
-        ({"tails": h.tails.astype(np.int64)}, "tails is int64"),
-        ({"rules": h.rules[:-1]}, "rules has"),
-        ({"roots": h.roots + h.nodes}, "a root"),
-        ({"tails": np.where(h.tails >= 0, np.int32(h.nodes - 1), h.tails)}, "a tail"),
-        ({"words": np.where(h.words < 0, np.int32(1), h.words)}, "tail 1 once"),
-        ({"words": h.words * np.int32(0)}, "id 0"),
-        ({"feature_values": h.feature_values * np.float32(np.nan)}, "not finite"),
-        ({"word_offsets": h.word_offsets[::-1].copy()}, "word_offsets"),
-    ):
-        with pytest.raises(ValueError, match=problem):
-            check(replace(h, **change))
-    with pytest.raises(ValueError, match="no name"):
-        check(h, 1)
-
-
 def semiring_forest(seed):
     rng = np.random.default_rng(seed)
     made = [forest(rng), None, forest(rng)]
@@ -241,19 +213,18 @@ def semiring_forest(seed):
     h = arrays(made)
     rewards = rng.normal(size=h.edges)
     first = 0
-    lists, nodes = [], []
+    lists = []
     for m in made:
         of = scored(m[0], weights, gamma) if m else []
         of = [[e._replace(number=e.number + first) for e in edges] for edges in of]
         first += sum(map(len, of))
-        nodes.append(of)
         lists.append(naive.derivations(of, len(of) - 1) if of else [])
-    return h, weights, gamma, rewards, lists, nodes
+    return h, weights, gamma, rewards, lists
 
 
 @given(SEEDS)
 def test_sums_equal_enumeration(seed):
-    h, weights, gamma, rewards, lists, nodes = semiring_forest(seed)
+    h, weights, gamma, rewards, lists = semiring_forest(seed)
     scores = hypergraph.edge_scores(h, weights, gamma)
     beta, conditional = semirings.inside(h, scores)
     posterior = semirings.posteriors(h, beta, conditional)
@@ -278,39 +249,13 @@ def test_sums_equal_enumeration(seed):
             covariance = naive.covariance(every, reward, f)
             gradient[f] += covariance
             mean[f] += naive.expected(every, lambda d, f=f: naive.features(d)[f])
-            both = naive.second_order_semiring(nodes[s], len(nodes[s]) - 1, lambda e: rewards[e.number], f)
-            assert both == pytest.approx((values[s], covariance), abs=1e-9)
     assert posterior == pytest.approx(wanted, abs=1e-9)
     assert semirings.feature_sums(h, slopes, FEATURES) == pytest.approx(gradient, abs=1e-9)
     assert semirings.feature_sums(h, posterior, FEATURES) == pytest.approx(mean, abs=1e-9)
 
 
-@settings(max_examples=20)
-@given(SEEDS)
-def test_gradients_equal_central_differences(seed):
-    h, weights, gamma, rewards, *_ = semiring_forest(seed)
-    share = np.random.default_rng(seed).uniform(0.5, 2, len(h))
-
-    def value(weights, entropy):
-        scores = hypergraph.edge_scores(h, weights, gamma)
-        beta, conditional = semirings.inside(h, scores)
-        posterior = semirings.posteriors(h, beta, conditional, share)
-        r = semirings.surprisals(h, conditional) if entropy else rewards
-        values, slopes = semirings.expectations(h, conditional, posterior, r)
-        return float(share @ values), gamma * semirings.feature_sums(h, slopes, FEATURES)
-
-    for entropy in (False, True):
-        _, gradient = value(weights, entropy)
-        step = 1e-5
-        for f in range(FEATURES):
-            change = np.zeros(FEATURES)
-            change[f] = step
-            slope = (value(weights + change, entropy)[0] - value(weights - change, entropy)[0]) / (2 * step)
-            assert gradient[f] == pytest.approx(slope, abs=1e-6)
-
-
 def test_odd_nodes_and_threads():
-    h, _, _, rewards, _, _ = semiring_forest(1)
+    h, _, _, rewards, _ = semiring_forest(1)
     scores = np.zeros(h.edges)
     scores[: h.edge_offsets[h.node_offsets[1]]] = -np.inf
     beta, conditional = semirings.inside(h, scores)

@@ -192,34 +192,6 @@ def test_the_automaton_is_the_ngram_model_and_each_string_has_one_path(seed, ord
             assert arc < other
 
 
-@given(SEEDS)
-def test_it_is_exact_where_strings_are_not_longer_than_the_order(seed):
-    h, weights, found = lattice_of(seed, levels=2, width=3)
-    for automaton, strings in zip(imputed_lattices.automata(h, weights, 5, 0.0, 1.3), found, strict=True):
-        if strings and max(map(len, strings)) <= 5:
-            assert dict(paths(automaton)) == pytest.approx(strings, rel=1e-6, abs=1e-9)
-
-
-def test_no_other_model_of_its_kind_is_nearer():
-    """The divergence from p grows when a state's probabilities change."""
-    rng = np.random.default_rng(1)
-    _, _, found = lattice_of(3)
-    strings = found[0]
-
-    def divergence(after):
-        total = 0.0
-        for words, p in strings.items():
-            for place, word in enumerate([*words, 0]):
-                own = after[place, words[max(0, place - 1) : place]]
-                total -= p * np.log(own[word] / sum(own.values()))
-        return total
-
-    best = counts(strings, 2)
-    for _ in range(50):
-        other = {state: {w: p * np.exp(rng.normal() * 0.3) for w, p in after.items()} for state, after in best.items()}
-        assert divergence(other) >= divergence(best) - 1e-12
-
-
 @example(434, 2, 1.0)  # where the floor shows
 @given(SEEDS, ORDERS, st.sampled_from([0.01, 0.1, 0.5, 1.0]))
 def test_pruned_automata_keep_a_path_and_sum_to_one(seed, order, prune):

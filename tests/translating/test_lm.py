@@ -22,11 +22,10 @@ from aligntools.translating.lm.language_model import from_blocks
 from aligntools.words.vocabulary import Vocabulary
 from tests.cli.running import run
 from tests.naive_lm import BEGIN, END, UNKNOWN, KneserNey, backed_off
-from tests.places import REALDATA, ROOT
+from tests.places import ROOT
 
 LN10 = math.log(10)
 WORDS = [UNKNOWN, BEGIN, END, "a", "b"]
-DATA = REALDATA / "translation"
 
 numbers = st.integers(-3000, -1).map(lambda k: k / 1000)
 backoffs = st.one_of(st.none(), st.just(0.0), st.integers(-900, 900).map(lambda k: k / 1000))
@@ -111,22 +110,6 @@ def test_backoffs_and_unknown_words(tmp_path):
     assert language_model.score_sentence(model, ["zzz"]).sentences()[0] == pytest.approx(LN10 * -101, abs=1e-4)
     with pytest.raises(DataError, match="no <s>"):
         loaded(tmp_path, {(w,): (-1.0, None) for w in (UNKNOWN, END, "a")}, 1)
-
-
-def test_states_are_as_short_as_they_can_be(tmp_path):
-    entries = {(w,): (-1.0, 0.0) for w in WORDS} | {("a", "b"): (-0.5, 0.0), ("b", "a"): (-0.4, -0.1)}
-    entries |= {("b", "a", "b"): (-0.2, None), ("a", "b", "b"): (-0.3, None)}
-    model = loaded(tmp_path, entries, 3)
-
-    def kept(*words):
-        ids = np.array([WORDS.index(w) for w in words], np.int32)
-        return shrink(*model.arrays, 3, ids, len(ids))
-
-    assert kept(UNKNOWN) == kept(END) == kept("a", BEGIN) == 0
-    assert kept("a", "b") == 2  # its backoff weight is 1, but it is continued
-    assert kept("b", "b") == 1
-    assert kept("b", "a") == 2
-    assert kept("a", "a") == 1
 
 
 def test_the_table_grows_when_the_file_is_full_of_gaps(tmp_path, monkeypatch):
@@ -245,24 +228,6 @@ def test_scores_are_kenlms(tmp_path):
         assert language_model.score_sentence(ours, line.split()).sentences()[0] == pytest.approx(
             LN10 * theirs.score(line), abs=1e-4
         )
-
-
-@pytest.mark.slow
-def test_more_text_predicts_better(tmp_path):
-    if not (DATA / "train.en.gz").exists():
-        pytest.skip("no real text here")
-    from aligntools.store.sorting import ArrayStore
-    from aligntools.translating.lm.kneser_ney import count, estimate
-
-    results = []
-    for paths in (["train.en.gz"], ["train.en.gz", "mono.en.gz"]):
-        store = ArrayStore(1 << 30)
-        with Pool(2) as pool:
-            found = estimate(count([str(DATA / p) for p in paths], 5, store), store, pool)
-            model = language_model.from_blocks(5, found.vocabulary, found.counts, found.blocks())
-            scores = language_model.score_text(model, str(DATA / "test2016.en.gz"), pool)
-            results.append(language_model.perplexity(scores, 5).perplexity)
-    assert 20 < results[1] < results[0] < 60
 
 
 def test_words_that_are_no_text_harm_nobody(small, tmp_path):

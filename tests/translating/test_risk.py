@@ -310,27 +310,6 @@ def test_mira_takes_the_steps_of_the_paper(seed, pseudo, step):
 
 
 @given(SEEDS)
-def test_a_step_that_is_not_held_back_puts_hope_ahead_by_its_gain(seed):
-    """The closed form: the least change of the weights after which score and BLEU differ by as much."""
-    c, statistics = online_corpus(seed)
-    one = c.candidates.sentences([0])
-    alone = mert.MertCorpus(one, statistics[: one.count])
-    start = np.random.default_rng(seed).normal(size=FEATURES)
-    moved, _ = online.mira(alone, statistics[: one.count], start, 1, 1, 1e9, False)
-    features = dense(one, FEATURES)
-    gain = (1 - linear_bleu.sentence_losses(statistics[: one.count])) * statistics[: one.count, 9]
-    scores = features @ start
-    hope, fear = int(np.argmax(scores + gain)), int(np.argmax(scores - gain))
-    change = features[hope] - features[fear]
-    if gain[hope] - gain[fear] > scores[hope] - scores[fear] + 1e-9 and change @ change > 1e-9:
-        assert moved @ change == pytest.approx(gain[hope] - gain[fear], abs=1e-5)
-        rest = moved - start
-        assert rest == pytest.approx(change * (rest @ change) / (change @ change), abs=1e-6)  # and no further
-    else:
-        assert moved == pytest.approx(start)
-
-
-@given(SEEDS)
 def test_the_perceptron_moves_to_the_best_of_the_list(seed):
     c, statistics = online_corpus(seed)
     losses = linear_bleu.sentence_losses(statistics)
