@@ -64,7 +64,7 @@ def measured(o, pair, more, start, pool):
     from aligntools.aligning.contrastive.tasks import held_back
     from aligntools.formats.links.goldlinks import read_gold
     from aligntools.formats.links.pharaoh import concatenate
-    from aligntools.metrics.aer import Aer
+    from aligntools.metrics.aer import AerScore
 
     network, weights = start
     how = {"reading": at.Reading(), "run": at.Run(threads=pool)}
@@ -84,7 +84,7 @@ def measured(o, pair, more, start, pool):
     for name, n in part.golds:
         gold = read_gold(str(o.data / pair / f"{name}.wa"), format="pharaoh")
         figures[name] = {
-            way: 100 * Aer().score(gold, concatenate(tables)[begin : begin + n]).aer for way, tables in links.items()
+            way: 100 * AerScore.of(gold, concatenate(tables)[begin : begin + n]).aer for way, tables in links.items()
         }
         begin += n
     return {"pairs": len(text), "words": len(text.source.tokens), "aer": figures}

@@ -76,7 +76,7 @@ def systems(study, judge, start):
     ``start`` has the weights to start from, float64 [FEATURES]. Columns are those of COLUMNS.
     """
     from aligntools.aligning.contrastive.candidates import CandidateFinder
-    from aligntools.metrics.aer import Aer
+    from aligntools.metrics.aer import AerScore
 
     second = second_base(study, judge)
     one, two = (CandidateFinder(model, study.pool, judge) for model in (study.model, second))
@@ -86,7 +86,7 @@ def systems(study, judge, start):
         "two": refined(study, two, start), "start": refined(study, default, start, passes=0),
     }  # fmt: skip
     of["ours"] = of["two"] if default is two else of["one"]
-    return {column: Aer().score(study.gold, links) for column, links in of.items()}
+    return {column: AerScore.of(study.gold, links) for column, links in of.items()}
 
 
 def refined(study, finder, start, passes=None):
@@ -142,7 +142,7 @@ def _supervised(study, judge, start):
     from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.learning import pick
     from aligntools.formats.links.pharaoh import concatenate
-    from aligntools.metrics.aer import Aer
+    from aligntools.metrics.aer import AerScore
 
     measuring.note(f"{study.name}: supervised")
     n = min(SUPERVISED, study.text.n_gold)
@@ -154,7 +154,7 @@ def _supervised(study, judge, start):
     alone = tasks.learn_weights(finder, [study.bitext], replace(plan, learning=replace(plan.learning, passes=0)))
     links = concatenate([found.table for found in tasks.align(finder, part, alone, study.pool)])
     aers = {"joint": _decided(study, study.model, n), "start": links}
-    aers = {column: 100 * Aer().score(gold, these).aer for column, these in aers.items()}
+    aers = {column: 100 * AerScore.of(gold, these).aer for column, these in aers.items()}
     return {"gold": n} | aers | {"supervised": 100 * found.validated}
 
 

@@ -104,6 +104,6 @@ class Study:
 
     def links_aer(self, finder, weights, evidence=()):
         """Return the AER of these links in percent."""
-        from aligntools.metrics.aer import Aer
+        from aligntools.metrics.aer import AerScore
 
-        return 100 * Aer().score(self.gold, self.links(finder, weights, evidence)).aer
+        return 100 * AerScore.of(self.gold, self.links(finder, weights, evidence)).aer

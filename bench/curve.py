@@ -202,15 +202,15 @@ def _figures(o, pair, name, links, begin):
     from dataclasses import replace
 
     from aligntools.formats.links.goldlinks import read_gold
-    from aligntools.metrics.aer import Aer
+    from aligntools.metrics.aer import AerScore
 
     gold = read_gold(str(o.data / pair / f"{name}.wa"), format="pharaoh")
     bands, figures = _bands(o, pair)[begin : begin + len(links)], []
-    score = Aer().score(gold, links)
+    score = AerScore.of(gold, links)
     for band in range(len(BANDS)):
         some, sure, possible = (_within(x, bands, band) for x in (links, gold.sure, gold.possible))
         part = replace(gold, sure=sure, possible=possible)
-        figures.append(100 * Aer().score(part, some).aer if len(sure.pairs) else None)
+        figures.append(100 * AerScore.of(part, some).aer if len(sure.pairs) else None)
     return {"aer": 100 * score.aer, "precision": 100 * score.precision, "recall": 100 * score.recall, "bands": figures}
 
 

@@ -68,10 +68,10 @@ def compared(before, now):
         the ends of its 95 % interval by paired bootstrap over sentences.
     """
     from aligntools.ground import resampling
-    from aligntools.metrics.aer import Aer
+    from aligntools.metrics.aer import figures
 
     def value(totals):
-        return 100 * Aer().headline_of(totals)
+        return 100 * figures(totals)[..., 0]
 
     found = {side: [float(value(c.sum(0))) for c in each] for side, each in (("before", before), ("now", now))}
     difference = resampling.compare(sum(now), sum(before), value, 1000, 1, 0.95)

@@ -42,7 +42,7 @@ def _text(o, name, pool):
 
 def _once(tokens, text, n_words, states, seed, pool):
     """Return (many-to-1, VI, mean ln P(x|x)) of EM and of MRE."""
-    from aligntools.metrics.tags import TagAccuracy
+    from aligntools.metrics.tags import TagScore
     from aligntools.tagging import induction
     from aligntools.tagging.chain import ChainText, posteriors
     from aligntools.tagging.settings import InductionSettings
@@ -53,7 +53,7 @@ def _once(tokens, text, n_words, states, seed, pool):
     out = []
     for model, objective in ((chain, objectives[0]), (climbed, objectives[-1])):
         labels = [b"%d" % state for state in posteriors(model, corpus, pool).argmax(1)]
-        scores = TagAccuracy().score(text, dataclasses.replace(text, tags=labels))
+        scores = TagScore.of(text, dataclasses.replace(text, tags=labels))
         out.append((scores.many_to_one, scores.information.vi, objective))
     return out
 

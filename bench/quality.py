@@ -17,10 +17,10 @@ def evaluate(path, text):
     """Return AER, precision and recall in percent of the lines that have gold links."""
     from aligntools.formats.links.goldlinks import read_gold
     from aligntools.formats.links.pharaoh import read_pharaoh
-    from aligntools.metrics.aer import Aer
+    from aligntools.metrics.aer import AerScore
 
     links = read_pharaoh(str(path), head=text.n_gold, compiled=False)
-    score = Aer().score(read_gold(str(text.gold), format="pharaoh"), links)
+    score = AerScore.of(read_gold(str(text.gold), format="pharaoh"), links)
     return 100 * score.aer, 100 * score.precision, 100 * score.recall
 
 

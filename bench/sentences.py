@@ -115,9 +115,9 @@ def _scores(source, target, gold, moved, pool):
 
 def _score(gold, moved, groups, seconds):
     """Return strict and lax F1, CPU seconds, the share of moved groups found, and the counts of `BINS`."""
-    from aligntools.metrics.sentence_groups import SentenceMatch
+    from aligntools.metrics.sentence_groups import LadderScore
 
-    score = SentenceMatch().score(gold, groups)
+    score = LadderScore.of(gold, groups)
     right, pairs = {(g.source, g.target) for g in gold}, [g for g in groups if g.source and g.target]
     both = {(g.source, g.target) for g in pairs}
     share = sum((g.source, g.target) in both for g in moved) / len(moved) if moved else None

@@ -26,8 +26,8 @@ def command(**o: Any) -> None:
       printf '[0]:[0]\\n[1]:[1]\\n[2]:[]\\n' | aligntools eval-sentences /tmp/gold.ladder -
     """
     from aligntools.formats.links.ladder import read_ladder
-    from aligntools.metrics.sentence_groups import SentenceMatch
+    from aligntools.metrics.sentence_groups import LadderScore
 
     scoring.check_paired(o)
     gold = read_ladder(o["gold"])
-    scoring.write_report(lambda path: SentenceMatch().score(gold, read_ladder(path)), o)
+    scoring.write_report(lambda path: LadderScore.of(gold, read_ladder(path)), o)

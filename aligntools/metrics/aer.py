@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
-from aligntools.metrics.base import Metric, Score, divide, percent
+from aligntools.metrics.base import Score, divide, percent
 from aligntools.metrics.settings import AlignmentScoring
 
 #: Columns of the counts: links of the hypothesis, sure and possible gold links, and what is in common.
@@ -71,50 +71,6 @@ def figures(totals: npt.ArrayLike) -> np.ndarray:
     return np.stack([aer, precision, recall, f1], axis=-1)
 
 
-@dataclass(frozen=True)
-class Aer(Metric[Gold, Links]):
-    """Alignment error rate; ``index_base`` is for the signature alone."""
-
-    name = "aer"
-    labels = LABELS
-    headline = "aer"
-    title = "AER"
-    system = "alignment"
-    legend = "A: links of the alignment, S: sure, P: possible; p: approximate randomization"
-
-    how: AlignmentScoring = field(default_factory=AlignmentScoring)
-    figures = staticmethod(figures)
-
-    def count(self, gold: Gold, hypothesis: Links) -> np.ndarray:
-        """Return the counts of `count`, by these settings."""
-        gold = gold.all_sure() if self.how.all_sure else gold.ignore_possible() if self.how.ignore_possible else gold
-        return count(hypothesis.inverted() if self.how.reverse else hypothesis, gold)
-
-    def settings(self, gold: Gold, hypothesis: Links, counts: np.ndarray) -> dict[str, Any]:
-        """Return the conventions of the files."""
-        how = self.how
-        return {
-            "gold": gold.format + ("+allsure" if how.all_sure else "+sureonly" if how.ignore_possible else ""),
-            "base": f"gold{gold.index_base},hyp{how.index_base}",
-            "order": "target-source" if how.reverse else "source-target",
-            "nsent": len(gold),
-            **({"first": gold.first_sentence} if gold.first_sentence != 1 else {}),
-            **({"lines": "numbered"} if gold.numbers is not None else {}),
-        }
-
-    def score(self, gold: Gold, hypothesis: Links) -> "AerScore":
-        """Return the score of an alignment; see `Metric.score`."""
-        counts = self.count(gold, hypothesis)
-        totals: dict[str, Any] = dict(zip(LABELS, counts.sum(axis=0).tolist(), strict=True))
-        aer, *found = figures(counts.sum(axis=0)).tolist()
-        exist = totals["links"], totals["sure"], totals["links"] and totals["sure"]
-        shares: dict[str, Any] = {
-            name: share if some else None
-            for name, share, some in zip(("precision", "recall", "f1"), found, exist, strict=True)
-        }
-        return AerScore(**self.made(gold, hypothesis, counts), **totals, **shares, aer=aer, null_links=gold.null_links)
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AerScore(Score):
     """Counts over a corpus and the figures made of them, as fractions of 1.
@@ -128,6 +84,9 @@ class AerScore(Score):
     null_links: Links to NULL that the gold file has and that were left out.
     """
 
+    NAME, HEADLINE, TITLE, SYSTEM = "aer", "aer", "AER", "alignment"
+    LABELS = LABELS
+    LEGEND = "A: links of the alignment, S: sure, P: possible; p: approximate randomization"
     links: int
     sure: int
     possible: int
@@ -138,6 +97,28 @@ class AerScore(Score):
     f1: float | None
     aer: float
     null_links: int = field(default=0, repr=False)
+    figures = staticmethod(figures)
+
+    @classmethod
+    def of(cls, gold: Gold, hypothesis: Links, how: AlignmentScoring | None = None) -> "AerScore":
+        """Score an alignment; ``index_base`` is for the signature alone."""
+        how = how or AlignmentScoring()
+        settings = {
+            "gold": gold.format + ("+allsure" if how.all_sure else "+sureonly" if how.ignore_possible else ""),
+            "base": f"gold{gold.index_base},hyp{how.index_base}",
+            "order": "target-source" if how.reverse else "source-target",
+            "nsent": len(gold),
+            **({"first": gold.first_sentence} if gold.first_sentence != 1 else {}),
+            **({"lines": "numbered"} if gold.numbers is not None else {}),
+        }
+        gold = gold.all_sure() if how.all_sure else gold.ignore_possible() if how.ignore_possible else gold
+        counts = count(hypothesis.inverted() if how.reverse else hypothesis, gold)
+        totals: dict[str, Any] = dict(zip(LABELS, counts.sum(axis=0).tolist(), strict=True))
+        aer, *found = figures(counts.sum(axis=0)).tolist()
+        exist = totals["links"], totals["sure"], totals["links"] and totals["sure"]
+        shares = (share if some else None for share, some in zip(found, exist, strict=True))
+        totals |= zip(("precision", "recall", "f1"), shares, strict=True)
+        return cls.signed(settings, counts=counts, how=how, **totals, aer=aer, null_links=gold.null_links)
 
     def cells(self, verbose: bool = False) -> dict[str, str]:
         """Return the columns of the table."""

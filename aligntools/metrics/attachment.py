@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from aligntools.formats.annotation.conll import Conll
 from aligntools.ground.errors import UsageProblem
-from aligntools.metrics.base import Metric, Score, aligned, divide, percent
+from aligntools.metrics.base import Score, aligned, divide, percent
 from aligntools.metrics.conll18 import Measure, conll18
 from aligntools.metrics.segmentation import WordMatches
 from aligntools.metrics.settings import TreeScoring
@@ -204,68 +204,12 @@ class DependencyTrees:
         return {"a cycle": circling, "several roots": roots > 1}
 
 
-@dataclass(frozen=True)
-class Attachment(Metric[DependencyTrees, DependencyTrees]):
-    """Unlabelled and labelled attachment."""
-
-    name = "uas"
-    labels = LABELS
-    headline = "uas"
-    title = "UAS"
-    system = "parser"
-    legend = (
-        "LAS: head and label; trees: sentences whose words all have the right head; root: gold roots that are roots;"
-        " p: approximate randomization"
-    )
-
-    how: TreeScoring = field(default_factory=TreeScoring)
-    figures = staticmethod(figures)
-
-    def counted(self, gold: DependencyTrees) -> np.ndarray:
-        """Return which words count [shape=(words,), dtype=bool]."""
-        punct = self.how.punct
-        needed, what = (gold.words, "words") if punct == "conll" else (gold.tags, "tags")
-        if needed is None and punct != "all":
-            raise UsageProblem(f"punct '{punct}' needs gold trees with {what}")
-        return np.ones(len(gold.heads), bool) if punct == "all" else counted(needed or [], punct)
-
-    def count(self, gold: DependencyTrees, hypothesis: DependencyTrees) -> np.ndarray:
-        """Return the counts of `count`, by these settings."""
-        right = None
-        if gold.labels and hypothesis.labels and gold.named and hypothesis.named:
-            right = labels_equal(gold.labels, hypothesis.labels, self.how.subtypes)
-        return count(gold.heads, hypothesis.heads, gold.offsets, self.counted(gold), right, self.how.max_length)
-
-    def settings(self, gold: DependencyTrees, hypothesis: DependencyTrees, counts: np.ndarray) -> dict[str, Any]:
-        """Return what counts."""
-        how = self.how
-        return {
-            "punct": how.punct,
-            "nsent": int(counts[:, 3].sum()),
-            "nword": int(counts[:, 0].sum()),
-            **({"maxlen": how.max_length} if how.max_length else {}),
-            "subtypes": "yes" if how.subtypes else "no",
-            **({"columns": "predicted"} if how.predicted_columns else {}),
-            **({"forms": "ignored"} if how.ignore_forms else {}),
-            **({"words": "aligned"} if hypothesis.alignment else {}),
-        }
-
-    def score(self, gold: DependencyTrees, hypothesis: DependencyTrees) -> "TreeScore":
-        """Return the score of trees; see `Metric.score`."""
-        counts = self.count(gold, hypothesis)
-        totals = counts.sum(axis=0)
-        uas, las, complete, root = figures(totals).tolist()
-        return TreeScore(
-            **self.made(gold, hypothesis, counts),
-            gold=gold,
-            hypothesis=hypothesis,
-            words=int(totals[0]),
-            sentences=int(totals[3]),
-            uas=uas,
-            las=las if gold.named and hypothesis.named else None,
-            complete=complete,
-            root=root,
-        )
+def counted_words(gold: DependencyTrees, punct: str) -> np.ndarray:
+    """Return which words count by a convention of `TreeScoring` [shape=(words,), dtype=bool]."""
+    needed, what = (gold.words, "words") if punct == "conll" else (gold.tags, "tags")
+    if needed is None and punct != "all":
+        raise UsageProblem(f"punct '{punct}' needs gold trees with {what}")
+    return np.ones(len(gold.heads), bool) if punct == "all" else counted(needed or [], punct)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -279,7 +223,12 @@ class TreeScore(Score):
     root: Share of the gold trees' counted roots that are roots.
     """
 
-    metric: Attachment = field(repr=False)
+    NAME, HEADLINE, TITLE, SYSTEM = "uas", "uas", "UAS", "parser"
+    LABELS = LABELS
+    LEGEND = (
+        "LAS: head and label; trees: sentences whose words all have the right head; root: gold roots that are roots;"
+        " p: approximate randomization"
+    )
     words: int
     sentences: int
     uas: float
@@ -288,6 +237,32 @@ class TreeScore(Score):
     root: float
     gold: DependencyTrees = field(repr=False)
     hypothesis: DependencyTrees = field(repr=False)
+    figures = staticmethod(figures)
+
+    @classmethod
+    def of(cls, gold: DependencyTrees, hypothesis: DependencyTrees, how: TreeScoring | None = None) -> "TreeScore":
+        """Score trees."""
+        how = how or TreeScoring()
+        right, named = None, gold.named and hypothesis.named
+        if gold.labels and hypothesis.labels and named:
+            right = labels_equal(gold.labels, hypothesis.labels, how.subtypes)
+        words = counted_words(gold, how.punct)
+        counts = count(gold.heads, hypothesis.heads, gold.offsets, words, right, how.max_length)
+        uas, las, complete, root = figures(counts.sum(axis=0)).tolist()
+        total, sentences = int(counts[:, 0].sum()), int(counts[:, 3].sum())
+        settings = {
+            "punct": how.punct,
+            "nsent": sentences,
+            "nword": total,
+            **({"maxlen": how.max_length} if how.max_length else {}),
+            "subtypes": "yes" if how.subtypes else "no",
+            **({"columns": "predicted"} if how.predicted_columns else {}),
+            **({"forms": "ignored"} if how.ignore_forms else {}),
+            **({"words": "aligned"} if hypothesis.alignment else {}),
+        }
+        found = {"uas": uas, "las": las if named else None, "complete": complete, "root": root}
+        sides = {"gold": gold, "hypothesis": hypothesis, "words": total, "sentences": sentences}
+        return cls.signed(settings, counts=counts, how=how, **sides, **found)
 
     def groups(self, kind: str) -> list[Group]:
         """Return the attachment of groups of words.
@@ -318,7 +293,7 @@ class TreeScore(Score):
 
     def _here(self) -> np.ndarray:
         """Return which words were counted."""
-        return self.metric.counted(self.gold) & np.repeat(self.counts[:, 0] > 0, np.diff(self.gold.offsets))
+        return counted_words(self.gold, self.how.punct) & np.repeat(self.counts[:, 0] > 0, np.diff(self.gold.offsets))
 
     def _labels(self) -> list[list[bytes]]:
         """Return the labels of both sides, as far as they are compared."""
@@ -326,7 +301,7 @@ class TreeScore(Score):
         for side, what in (self.gold, "the gold trees have"), (self.hypothesis, "the other trees have"):
             if side.labels is None or not side.named:
                 raise UsageProblem(f"relations need labels on both sides, and {what} none")
-            found.append(side.labels if self.metric.how.subtypes else [label.split(b":")[0] for label in side.labels])
+            found.append(side.labels if self.how.subtypes else [label.split(b":")[0] for label in side.labels])
         return found
 
     def confusions(self, most: int = 20) -> list[tuple[str, str, int]]:

@@ -1,14 +1,14 @@
 """What every metric has in common: counts of each sentence, figures of their sums, scores with their settings.
 
-A `Metric` turns gold and hypothesis into counts that add up, a row for each sentence, and sums of counts into figures.
-Everything else follows from these in one place: a `Score` with its `Signature`, intervals and paired tests
+A metric turns gold and hypothesis into counts that add up, a row for each sentence, and sums of counts into figures: a
+`Score` with its `Signature`. Everything else follows from these in one place: intervals and paired tests
 (`ground.resampling`), tables and JSON (`metrics.report`).
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,6 @@ from aligntools import __version__
 from aligntools.ground import resampling
 from aligntools.ground.portable import portable
 from aligntools.ground.resampling import Difference
-
-Gold = TypeVar("Gold")
-Hypothesis = TypeVar("Hypothesis")
 
 
 @dataclass(frozen=True)
@@ -48,91 +45,69 @@ def _version() -> dict[str, str]:
     return ({"compiled": "portable"} if portable() else {}) | {"version": __version__}
 
 
-class Metric(ABC, Generic[Gold, Hypothesis]):
-    """How something is scored; its fields are the settings that change the numbers.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Score(ABC):
+    """The figures of one system by a metric as fractions of 1, the counts that they come from, and how they were made.
 
-    name: In signatures.
-    labels: What the columns of the counts are.
-    headline: The figure that intervals and tests are about: the field of the score that holds it.
-    title: What the headline is called in text.
-    system: What the thing that is scored is called in tables and JSON.
-    legend: Explains abbreviations of the table; may be empty.
+    A metric is a subclass: what it adds are its own figures. ``str()`` gives them in a line, in percent.
+
+    NAME: In signatures.
+    LABELS: What the columns of the counts are.
+    HEADLINE: The figure that intervals and tests are about: the field that holds it.
+    TITLE: What the headline is called in text.
+    SYSTEM: What the thing that is scored is called in tables and JSON.
+    LEGEND: Explains abbreviations of the table; may be empty.
+    counts (int64 [sentences, labels]): What the figures are made from.
+    how: The settings that change the numbers.
     """
 
-    name: ClassVar[str]
-    labels: ClassVar[tuple[str, ...]]
-    headline: ClassVar[str]
-    title: ClassVar[str]
-    system: ClassVar[str]
-    legend: ClassVar[str] = ""
+    NAME: ClassVar[str]
+    LABELS: ClassVar[tuple[str, ...]]
+    HEADLINE: ClassVar[str]
+    TITLE: ClassVar[str]
+    SYSTEM: ClassVar[str]
+    LEGEND: ClassVar[str] = ""
+    counts: np.ndarray = field(repr=False)
+    how: Any = field(default=None, repr=False)
+    signature: Signature
 
-    @abstractmethod
-    def count(self, gold: Gold, hypothesis: Hypothesis) -> np.ndarray:
-        """Return what the figures are made from [shape=(sentences, labels), dtype=int64]."""
+    @classmethod
+    def signed(cls, settings: Mapping[str, Any], **made: Any) -> Self:
+        """Return the score with these fields; its signature has the metric's name, these settings and the version."""
+        return cls(signature=Signature({"metric": cls.NAME, **settings, **_version()}), **made)
 
     @abstractmethod
     def figures(self, totals: np.ndarray) -> np.ndarray:
         """Return the figures [shape=(..., figures)] of sums of counts [shape=(..., labels)], the headline first."""
 
-    @abstractmethod
-    def settings(self, gold: Gold, hypothesis: Hypothesis, counts: np.ndarray) -> dict[str, Any]:
-        """Return what the signature says, but for the metric's name and the version."""
-
-    @abstractmethod
-    def score(self, gold: Gold, hypothesis: Hypothesis) -> "Score":
-        """Count and score.
-
-        Raises ValueError when gold and hypothesis do not have the same sentences.
-        """
-
-    def made(self, gold: Gold, hypothesis: Hypothesis, counts: np.ndarray) -> dict[str, Any]:
-        """Return what scores of all metrics have."""
-        settings = {"metric": self.name, **self.settings(gold, hypothesis, counts), **_version()}
-        return {"metric": self, "counts": counts, "signature": Signature(settings)}
-
-    def headline_of(self, totals: np.ndarray) -> np.ndarray:
-        """Return the headline figure [shape=(...)] of sums of counts [shape=(..., labels)]."""
+    def _headline(self, totals: np.ndarray) -> np.ndarray:
         return self.figures(totals)[..., 0]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Score(ABC):
-    """The figures of one system as fractions of 1, the counts that they come from, and how they were made.
-
-    What a metric adds are its own figures. ``str()`` gives them in a line, in percent.
-
-    counts (int64 [sentences, labels]): See the metric's ``labels``.
-    """
-
-    metric: Metric[Any, Any] = field(repr=False)
-    counts: np.ndarray = field(repr=False)
-    signature: Signature
 
     @property
     def value(self) -> float | None:
         """The figure that the metric is known for; None where it does not apply."""
-        value: float | None = getattr(self, self.metric.headline)
+        value: float | None = getattr(self, self.HEADLINE)
         return value
 
     @property
     def totals(self) -> dict[str, int]:
         """Sums of the counts by label."""
-        return dict(zip(self.metric.labels, self.counts.sum(axis=0).tolist(), strict=True))
+        return dict(zip(self.LABELS, self.counts.sum(axis=0).tolist(), strict=True))
 
     def interval(self, bootstrap: int = 1000, seed: int = 1, level: float = 0.95) -> tuple[float, float] | None:
         """Return the percentile bootstrap interval of `value` over sentences; None where there is no value."""
         if self.value is None:
             return None
-        return resampling.bootstrap(self.counts, self.metric.headline_of, bootstrap, seed, level)
+        return resampling.bootstrap(self.counts, self._headline, bootstrap, seed, level)
 
     def minus(self, baseline: "Score", bootstrap: int = 1000, seed: int = 1, level: float = 0.95) -> Difference | None:
         """Return how much `value` differs from a baseline's on the same sentences; None where one has no value."""
         if type(self) is not type(baseline) or self.counts.shape != baseline.counts.shape:
-            shapes = " and ".join(f"{len(s.counts)} sentences by {s.metric.name}" for s in (self, baseline))
+            shapes = " and ".join(f"{len(s.counts)} sentences by {s.NAME}" for s in (self, baseline))
             raise ValueError(f"scores of the same metric and the same sentences are compared, not of {shapes}")
         if self.value is None or baseline.value is None:
             return None
-        return resampling.compare(self.counts, baseline.counts, self.metric.headline_of, bootstrap, seed, level)
+        return resampling.compare(self.counts, baseline.counts, self._headline, bootstrap, seed, level)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures by name, for JSON."""

@@ -5,14 +5,14 @@ up, so that corpora, sentences and drawn samples are all scored by the same func
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from aligntools.ground.parallel import Pool, balanced_blocks
-from aligntools.metrics.base import Metric, Score, percent
+from aligntools.metrics.base import Score, percent
 from aligntools.metrics.settings import TranslationScoring
 
 ORDER = 4
@@ -152,63 +152,7 @@ class Segments(NamedTuple):
     offsets: np.ndarray
 
 
-@dataclass(frozen=True)
-class Bleu(Metric[Sequence[Segments], Segments]):
-    """BLEU; the gold is one or more sets of references."""
-
-    name = "bleu"
-    labels = (
-        *(f"{n}-gram_matches" for n in range(1, ORDER + 1)),
-        *(f"{n}-grams" for n in range(1, ORDER + 1)),
-        "words",
-        "reference_words",
-    )
-    headline = "bleu"
-    title = "BLEU"
-    system = "translation"
-    legend = (
-        "1- to 4-grams: smoothed precisions; BP: brevity penalty; ratio: words to words of the closest references;"
-        " p: approximate randomization"
-    )
-
-    how: TranslationScoring = field(default_factory=TranslationScoring)
-
-    def count(self, gold: Sequence[Segments], hypothesis: Segments) -> np.ndarray:
-        """Return the counts of `statistics`."""
-        return statistics(*hypothesis, gold)
-
-    def figures(self, totals: np.ndarray) -> np.ndarray:
-        """Return BLEU [shape=(..., 1)]."""
-        return corpus_bleu(totals, self.how.smooth, self.how.smooth_value)[..., None]
-
-    def settings(self, gold: Sequence[Segments], hypothesis: Segments, counts: np.ndarray) -> dict[str, Any]:
-        """Return what sacrebleu's signature says, in its terms."""
-        how = self.how
-        value = SMOOTHING[how.smooth] if how.smooth_value is None else how.smooth_value
-        return {
-            "nrefs": len(gold),
-            "case": "lc" if how.lowercase else "mixed",
-            "eff": "no",
-            "tok": how.tokenize,
-            "smooth": how.smooth if value is None else f"{how.smooth}[{value:.2f}]",
-            "nsent": len(counts),
-        }
-
-    def score(self, gold: Sequence[Segments], hypothesis: Segments) -> "BleuScore":
-        """Return the score of a translation; see `Metric.score`."""
-        counts = self.count(gold, hypothesis)
-        total = counts.sum(axis=0)
-        words, closest = int(total[-2]), int(total[-1])
-        smoothing = self.how.smooth, self.how.smooth_value
-        return BleuScore(
-            **self.made(gold, hypothesis, counts),
-            bleu=float(corpus_bleu(total, *smoothing)),
-            precisions=tuple(precisions(total, *smoothing).tolist()),
-            brevity_penalty=float(brevity(total)),
-            ratio=words / closest if closest else 0.0,
-            words=words,
-            reference_words=closest,
-        )
+_GRAMS = [f"{n}-gram" for n in range(1, ORDER + 1)]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -219,7 +163,12 @@ class BleuScore(Score):
     ratio: Words of the translations to words of the closest references.
     """
 
-    metric: Bleu = field(repr=False)
+    NAME, HEADLINE, TITLE, SYSTEM = "bleu", "bleu", "BLEU", "translation"
+    LABELS = (*(f"{n}_matches" for n in _GRAMS), *(f"{n}s" for n in _GRAMS), "words", "reference_words")
+    LEGEND = (
+        "1- to 4-grams: smoothed precisions; BP: brevity penalty; ratio: words to words of the closest references;"
+        " p: approximate randomization"
+    )
     bleu: float
     precisions: tuple[float, ...]
     brevity_penalty: float
@@ -227,9 +176,42 @@ class BleuScore(Score):
     words: int
     reference_words: int
 
+    @classmethod
+    def of(cls, gold: Sequence[Segments], hypothesis: Segments, how: TranslationScoring | None = None) -> "BleuScore":
+        """Score a translation against sets of references; the signature is in sacrebleu's terms."""
+        how = how or TranslationScoring()
+        counts = statistics(*hypothesis, gold)
+        total = counts.sum(axis=0)
+        words, closest = int(total[-2]), int(total[-1])
+        smoothing = how.smooth, how.smooth_value
+        value = SMOOTHING[how.smooth] if how.smooth_value is None else how.smooth_value
+        settings = {
+            "nrefs": len(gold),
+            "case": "lc" if how.lowercase else "mixed",
+            "eff": "no",
+            "tok": how.tokenize,
+            "smooth": how.smooth if value is None else f"{how.smooth}[{value:.2f}]",
+            "nsent": len(counts),
+        }
+        return cls.signed(
+            settings,
+            counts=counts,
+            how=how,
+            bleu=float(corpus_bleu(total, *smoothing)),
+            precisions=tuple(precisions(total, *smoothing).tolist()),
+            brevity_penalty=float(brevity(total)),
+            ratio=words / closest if closest else 0.0,
+            words=words,
+            reference_words=closest,
+        )
+
+    def figures(self, totals: np.ndarray) -> np.ndarray:
+        """Return BLEU [shape=(..., 1)]."""
+        return corpus_bleu(totals, self.how.smooth, self.how.smooth_value)[..., None]
+
     def sentences(self) -> np.ndarray:
         """Return the BLEU of each sentence, up to the longest n-grams that it has [shape=(sentences,)]."""
-        return sentence_bleu(self.counts, self.metric.how.smooth, self.metric.how.smooth_value)
+        return sentence_bleu(self.counts, self.how.smooth, self.how.smooth_value)
 
     def cells(self, verbose: bool = False) -> dict[str, str]:
         """Return the columns of the table."""

@@ -8,15 +8,16 @@ sentences. What they leave without words is no bracket.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cache
+from itertools import accumulate
+from typing import Any, Self
 
 import numpy as np
 
-from aligntools.formats.annotation.brackets import Tree
+from aligntools.formats.annotation.brackets import Tree, clean
 from aligntools.metrics.attachment import LENGTHS
-from aligntools.metrics.base import Metric, Score, aligned, divide, percent
-from aligntools.metrics.settings import BracketScoring
+from aligntools.metrics.base import Score, aligned, divide, percent
+from aligntools.metrics.settings import NOT_COUNTED, BracketScoring
 
 #: Labels above whole sentences.
 _TOPS = frozenset({"", "TOP", "ROOT", "S1", "VROOT"})
@@ -24,123 +25,72 @@ _TOPS = frozenset({"", "TOP", "ROOT", "S1", "VROOT"})
 _SAME = {"PRT": "ADVP"}
 
 
-@dataclass(frozen=True)
-class Bracketing(Metric[Sequence[Tree], Sequence[Tree]]):
-    """Labelled brackets; or unlabelled ones. ``functions`` is for the signature alone."""
+@cache
+def left_out(how: BracketScoring) -> frozenset[str]:
+    """Return the tags of words that do not count, by the gold tree."""
+    known = {"evalb": NOT_COUNTED, "none": ()}
+    return frozenset(map(clean, known.get(how.leave_out, how.leave_out.split())))
 
-    name = "brackets"
-    labels = (
-        *("right", "gold", "parsed", "sentences", "exact", "crossing", "without_crossing", "up_to_two"),
-        *("tags", "words", "failed"),
-    )
-    headline = "f1"
-    title = "F1"
-    system = "parsed"
-    legend = (
-        "exact: sentences with all brackets and no other; crossing: mean number of brackets that cross a gold one;"
-        " none, up to 2: sentences with that many"
-    )
 
-    how: BracketScoring = field(default_factory=BracketScoring)
+def counted_before(tags: Sequence[str], how: BracketScoring) -> list[int]:
+    """Return how many words count before each word of a sentence with these gold tags, and in it all."""
+    return list(accumulate((tag not in left_out(how) for tag in tags), initial=0))
 
-    @cached_property
-    def not_counted(self) -> frozenset[str]:
-        """Tags of words that do not count, by the gold tree."""
-        return self.how.tags_left_out()
 
-    def counted_before(self, tags: Sequence[str]) -> list[int]:
-        """Return how many words count before each word of a sentence with these gold tags, and in it all."""
-        before = [0]
-        for tag in tags:
-            before.append(before[-1] + (tag not in self.not_counted))
-        return before
+def bracket(
+    label: str, begin: int, end: int, before: Sequence[int], how: BracketScoring
+) -> tuple[str, int, int] | None:
+    """Return a constituent as it counts, over the words that count; None where it does not."""
+    first, last, n = before[begin], before[end], before[-1]
+    if label in _TOPS or first == last or (not how.whole and (last - first == n or last - first == 1)):
+        return None
+    return "" if how.unlabelled else _SAME.get(label, label), first, last
 
-    def bracket(self, label: str, begin: int, end: int, before: Sequence[int]) -> tuple[str, int, int] | None:
-        """Return a constituent as it counts, over the words that count; None where it does not."""
-        first, last, n = before[begin], before[end], before[-1]
-        if label in _TOPS or first == last or (not self.how.whole and (last - first == n or last - first == 1)):
-            return None
-        return "" if self.how.unlabelled else _SAME.get(label, label), first, last
 
-    def brackets(self, tree: Tree, gold: Tree) -> Counter[tuple[str, int, int]]:
-        """Return the brackets that count of a tree whose words are those of a gold one."""
-        before = self.counted_before(gold.tags())
-        keys = (self.bracket(*one, before) for one in tree.spans())
-        found = Counter(key for key in keys if key is not None)
-        if self.how.unlabelled and not self.how.whole:
-            found = Counter(dict.fromkeys(found, 1))
-        return found
+def brackets(tree: Tree, gold: Tree, how: BracketScoring) -> Counter[tuple[str, int, int]]:
+    """Return the brackets that count of a tree whose words are those of a gold one."""
+    before = counted_before(gold.tags(), how)
+    keys = (bracket(*one, before, how) for one in tree.spans())
+    found = Counter(key for key in keys if key is not None)
+    return Counter(dict.fromkeys(found, 1)) if how.unlabelled and not how.whole else found
 
-    def count(self, gold: Sequence[Tree], hypothesis: Sequence[Tree]) -> np.ndarray:
-        """Return the counts of each sentence."""
-        rows = [self._count(*pair) for pair in zip(gold, hypothesis, strict=True)]
-        return np.array(rows, np.int64).reshape(len(rows), len(self.labels))
 
-    def _count(self, gold: Tree, tree: Tree) -> list[int]:
-        tags = gold.tags()
-        if not tags or (self.how.max_length is not None and len(tags) > self.how.max_length):
-            return [0] * len(self.labels)
-        known, found = self.brackets(gold, gold), self.brackets(tree, gold)
-        right = sum((known & found).values())
-        crossing = _crossing(found, known)
-        failed = not tree.children and tree.word is None
-        counted = [tag not in self.not_counted for tag in tags]
-        own = tree.tags() if not failed else [""] * len(tags)
-        equal = sum(a == b for a, b, counts in zip(tags, own, counted, strict=True) if counts)
-        n, m = sum(known.values()), sum(found.values())
-        return [
-            *(right, n, m, 1, int(right == n == m and not failed)),
-            *(crossing, int(crossing == 0), int(crossing <= 2), equal, sum(counted), int(failed)),
-        ]
+#: Columns of the counts of a sentence.
+LABELS = (
+    *("right", "gold", "parsed", "sentences", "exact", "crossing", "without_crossing", "up_to_two"),
+    *("tags", "words", "failed"),
+)
 
-    def figures(self, totals: np.ndarray) -> np.ndarray:
-        """Return F1, precision, recall, and of sentences: exact, crossing, none, up to two; and tags."""
-        right, gold, parsed, sentences, exact, crossing, none, two, tags, words, _ = np.moveaxis(
-            np.asarray(totals), -1, 0
-        )
-        of_sentences = [divide(part, sentences) for part in (exact, crossing, none, two)]
-        return np.stack(
-            [
-                divide(2 * right, gold + parsed),
-                divide(right, parsed),
-                divide(right, gold),
-                *of_sentences,
-                divide(tags, words),
-            ],
-            axis=-1,
-        )
 
-    def settings(self, gold: Sequence[Tree], hypothesis: Sequence[Tree], counts: np.ndarray) -> dict[str, Any]:
-        """Return what was counted."""
-        return {
-            "labels": "no" if self.how.unlabelled else "yes",
-            "left_out": "+".join(sorted(self.not_counted)) or "none",
-            **({"functions": "yes"} if self.how.functions else {}),
-            **({} if self.how.whole else {"whole": "no"}),
-            **({"maxlen": self.how.max_length} if self.how.max_length else {}),
-            "nsent": int(counts[:, 3].sum()),
-        }
+def count(gold: Sequence[Tree], hypothesis: Sequence[Tree], how: BracketScoring) -> np.ndarray:
+    """Count brackets; returns int64 [sentences, 11]: the columns of `LABELS`."""
+    rows = [_count(*pair, how) for pair in zip(gold, hypothesis, strict=True)]
+    return np.array(rows, np.int64).reshape(len(rows), len(LABELS))
 
-    def score(self, gold: Sequence[Tree], hypothesis: Sequence[Tree]) -> "BracketScore":
-        """Return the score; see `Metric.score`. Trees of a pair have the same words, or the other one is empty."""
-        counts = self.count(gold, hypothesis)
-        totals = counts.sum(axis=0)
-        f1, precision, recall, exact, crossing, none, two, tags = self.figures(totals).tolist()
-        return BracketScore(
-            **self.made(gold, hypothesis, counts),
-            gold=gold,
-            hypothesis=hypothesis,
-            sentences=int(totals[3]),
-            failed=int(totals[10]),
-            f1=f1,
-            precision=precision,
-            recall=recall,
-            exact=exact,
-            crossing=crossing,
-            without_crossing=none,
-            up_to_two=two,
-            tags=tags,
-        )
+
+def _count(gold: Tree, tree: Tree, how: BracketScoring) -> list[int]:
+    tags = gold.tags()
+    if not tags or (how.max_length is not None and len(tags) > how.max_length):
+        return [0] * len(LABELS)
+    known, found = brackets(gold, gold, how), brackets(tree, gold, how)
+    right = sum((known & found).values())
+    crossing = _crossing(found, known)
+    failed = not tree.children and tree.word is None
+    counted = [tag not in left_out(how) for tag in tags]
+    own = tree.tags() if not failed else [""] * len(tags)
+    equal = sum(a == b for a, b, counts in zip(tags, own, counted, strict=True) if counts)
+    n, m = sum(known.values()), sum(found.values())
+    return [
+        *(right, n, m, 1, int(right == n == m and not failed)),
+        *(crossing, int(crossing == 0), int(crossing <= 2), equal, sum(counted), int(failed)),
+    ]
+
+
+def figures(totals: np.ndarray) -> np.ndarray:
+    """Return F1, precision, recall, and of sentences: exact, crossing, none, up to two; and tags."""
+    right, gold, parsed, sentences, *of_sentences, tags, words, _ = np.moveaxis(np.asarray(totals), -1, 0)
+    shares = (2 * right, gold + parsed), (right, parsed), (right, gold), *((one, sentences) for one in of_sentences)
+    return np.stack([divide(*pair) for pair in (*shares, (tags, words))], axis=-1)
 
 
 def _crossing(found: Counter[tuple[str, int, int]], known: Counter[tuple[str, int, int]]) -> int:
@@ -175,7 +125,12 @@ class BracketScore(Score):
     tags: Share of the words that count whose tag is the gold's.
     """
 
-    metric: Bracketing = field(repr=False)
+    NAME, HEADLINE, TITLE, SYSTEM = "brackets", "f1", "F1", "parsed"
+    LABELS = LABELS
+    LEGEND = (
+        "exact: sentences with all brackets and no other; crossing: mean number of brackets that cross a gold one;"
+        " none, up to 2: sentences with that many"
+    )
     sentences: int
     failed: int
     f1: float
@@ -188,6 +143,26 @@ class BracketScore(Score):
     tags: float
     gold: Sequence[Tree] = field(repr=False)
     hypothesis: Sequence[Tree] = field(repr=False)
+    figures = staticmethod(figures)
+
+    @classmethod
+    def of(cls, gold: Sequence[Tree], hypothesis: Sequence[Tree], how: BracketScoring | None = None) -> Self:
+        """Score trees; those of a pair have the same words, or the other one is empty."""
+        how = how or BracketScoring()
+        counts = count(gold, hypothesis, how)
+        totals = counts.sum(axis=0)
+        names = "f1", "precision", "recall", "exact", "crossing", "without_crossing", "up_to_two", "tags"
+        found: dict[str, Any] = dict(zip(names, figures(totals).tolist(), strict=True))
+        settings = {
+            "labels": "no" if how.unlabelled else "yes",
+            "left_out": "+".join(sorted(left_out(how))) or "none",
+            **({"functions": "yes"} if how.functions else {}),
+            **({} if how.whole else {"whole": "no"}),
+            **({"maxlen": how.max_length} if how.max_length else {}),
+            "nsent": int(totals[3]),
+        }
+        found |= {"gold": gold, "hypothesis": hypothesis, "sentences": int(totals[3]), "failed": int(totals[10])}
+        return cls.signed(settings, counts=counts, how=how, **found)
 
     def groups(self, kind: str) -> list[tuple[str, int, int, int]]:
         """Return name, gold brackets, parsed ones and right ones of each ``label``, or of sentences by ``length``."""
@@ -198,12 +173,12 @@ class BracketScore(Score):
                 right, gold, parsed = self.counts[(lengths >= least) & (lengths < above), :3].sum(axis=0).tolist()
                 sums.append((name, gold, parsed, right))
             return [one for one in sums if one[1] or one[2]]
-        metric, sides = self.metric, (Counter[str](), Counter[str](), Counter[str]())
+        sides = Counter[str](), Counter[str](), Counter[str]()
         for gold, tree, counts in zip(self.gold, self.hypothesis, self.counts[:, 3].tolist(), strict=True):
             if counts:
-                known, found = metric.brackets(gold, gold), metric.brackets(tree, gold)
-                for side, brackets in zip(sides, (known, found, known & found), strict=True):
-                    for (label, *_), n in brackets.items():
+                known, found = brackets(gold, gold, self.how), brackets(tree, gold, self.how)
+                for side, some in zip(sides, (known, found, known & found), strict=True):
+                    for (label, *_), n in some.items():
                         side[label] += n
         every = sorted({*sides[0], *sides[1]}, key=lambda label: (-sides[0][label], -sides[1][label], label))
         return [(label, *(side[label] for side in sides)) for label in every]  # type: ignore[misc]

@@ -30,37 +30,37 @@ class ScoreReport:
 
     def text(self, *, verbose: bool = False, by: Sequence[str] = ()) -> str:
         """Return the table, the differences, and the signature."""
-        metric, parts = self.scores[0].metric, tuple(by)
+        first, parts = self.scores[0], tuple(by)
         rows = []
         for k, (name, score) in enumerate(zip(self.names, self.scores, strict=True)):
             cells = list(score.cells(verbose).items())
             if self.intervals:
                 bounds = self.intervals[k]
                 cells.insert(1, ("95% interval", "-" if bounds is None else "-".join(map(percent, bounds))))
-            rows.append({metric.system: name, **dict(cells)})
+            rows.append({first.SYSTEM: name, **dict(cells)})
         lines = aligned([list(rows[0]), *(list(row.values()) for row in rows)])
         for name, difference in zip(self.names[1:], self.differences[1:], strict=False):
             if difference is not None:
                 low, high = (f"{100 * x:+.2f}" for x in difference.interval)
                 lines.append(
-                    f"{name} minus {self.names[0]}: {metric.title} {100 * difference.value:+.2f}"
+                    f"{name} minus {self.names[0]}: {first.TITLE} {100 * difference.value:+.2f}"
                     f" (95% {low} to {high}), p = {difference.p_value:.4f}"
                 )
         for name, score in zip(self.names, self.scores, strict=True):
             lines += score.breakdown_lines(name, parts)
-        gold = self.scores[0].gold_line(parts)
+        gold = first.gold_line(parts)
         lines += [gold] if gold else []
-        if verbose and metric.legend:
-            lines.append(metric.legend)
+        if verbose and first.LEGEND:
+            lines.append(first.LEGEND)
         lines.append(f"signature: {self.signature}")
         return "\n".join(lines) + "\n"
 
     def json(self, *, by: Sequence[str] = ()) -> str:
         """Return everything as JSON, figures as fractions; parameters are those of `text`."""
         results = []
-        headline = self.scores[0].metric.headline
+        headline = self.scores[0].HEADLINE
         for k, (name, score) in enumerate(zip(self.names, self.scores, strict=True)):
-            result = {score.metric.system: name, **score.as_dict()}
+            result = {score.SYSTEM: name, **score.as_dict()}
             if self.intervals:
                 result[f"{headline}_interval"] = self.intervals[k]
             if k and self.differences and (d := self.differences[k]) is not None:

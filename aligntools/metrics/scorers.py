@@ -31,13 +31,13 @@ from aligntools.formats.opening import files
 from aligntools.formats.text.bitext import TextLines, name_of, sentences_given, words_given
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.links.alignments import links_of
-from aligntools.metrics.aer import Aer, AerScore
-from aligntools.metrics.attachment import Attachment, DependencyTrees, TreeScore
-from aligntools.metrics.bleu import Bleu, BleuScore, Segments
-from aligntools.metrics.brackets import Bracketing, BracketScore
+from aligntools.metrics.aer import AerScore
+from aligntools.metrics.attachment import DependencyTrees, TreeScore
+from aligntools.metrics.bleu import BleuScore, Segments
+from aligntools.metrics.brackets import BracketScore
 from aligntools.metrics.segmentation import align_words
 from aligntools.metrics.settings import AlignmentScoring, BracketScoring, TagScoring, TranslationScoring, TreeScoring
-from aligntools.metrics.tags import TagAccuracy, TagScore
+from aligntools.metrics.tags import TagScore
 from aligntools.words.vocabulary import split_words
 from aligntools.words.white_space import WhiteSpace, alike, as_spaces, explained_by, has_others
 
@@ -111,7 +111,7 @@ class AlignmentScorer:
         with explained_by(self._white):
             pharaoh.check_range(links[: gold.reach], *sides, path=name, index_base=self.settings.index_base)
         _suspect_base(name, links, self.settings.index_base, "index_base")
-        return Aer(self.settings).score(gold, links if gold.numbers is None else links[gold.rows])
+        return AerScore.of(gold, links if gold.numbers is None else links[gold.rows], self.settings)
 
     def _links(self, system: Any, name: str, head: int | None) -> Links:
         if isinstance(system, str | Path):
@@ -216,7 +216,7 @@ class TagScorer:
             for text, known in ((gold, words_known), (tags, words))
         ]
         check_words(sides[0], sides[1], gold_name, name, ignore_forms=forms, head=True, what="sentences with words")
-        score = TagAccuracy(self._training, self.settings).score(gold, tags)
+        score = TagScore.of(gold, tags, self.settings, self._training)
         table = score.table
         _something(table.words, self.gold)
         if gold.tags == tags.tags:
@@ -334,7 +334,7 @@ class TreeScorer:
             _untouched(self.gold, system, name, "head")
         elif gold.named and trees.named and gold.labels == trees.labels:
             _untouched(self.gold, system, name, "label")
-        score = Attachment(how).score(gold, trees)
+        score = TreeScore.of(gold, trees, how)
         _something(score.words, self.gold, "`punct`, `max_length`" if len(gold.heads) else "")
         return score
 
@@ -419,7 +419,7 @@ class TranslationScorer:
     def score(self, system: Any) -> BleuScore:
         """Score translations: a file's path, or one sentence after the other."""
         gold = self._gold
-        return Bleu(self.settings).score(gold, self._fitting(system, "translations", len(gold[0].offsets)))
+        return BleuScore.of(gold, self._fitting(system, "translations", len(gold[0].offsets)), self.settings)
 
     @cached_property
     def _gold(self) -> list[Segments]:
@@ -521,7 +521,7 @@ class BracketScorer:
         check_words(gold, other, gold_name, name, ignore_forms=how.ignore_forms, what="trees")
         if note:
             _log.info("%s", note)
-        score = Bracketing(how).score(gold.trees, other.trees)
+        score = BracketScore.of(gold.trees, other.trees, how)
         if not score.totals["gold"]:
             raise DataError(gold_name, None, "no bracket of it counts; there is nothing to score")
         if score.failed:

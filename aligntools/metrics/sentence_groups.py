@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.formats.links.ladder import SentenceGroup
-from aligntools.metrics.base import Metric, Score, divide, percent
+from aligntools.metrics.base import Score, divide, percent
 
 #: Columns of the counts: groups that were found, and how many of them are right, strictly and laxly; gold groups with
 #: both sides, and how many of them were found.
@@ -22,13 +22,13 @@ Groups = Sequence[SentenceGroup]
 def count(found: Groups, gold: Groups) -> np.ndarray:
     """Count groups that are right, strictly and laxly, and gold groups that were found.
 
-    Sentences without a partner are groups where precision is counted, not where
-    recall is.
+    Sentences without a partner are groups where precision is counted, not where recall is.
 
     Returns int64 [sentences of the gold, 6]: the columns of `LABELS`, each group where its first sentence is: source
     sentences, then target sentences, for groups of these alone.
     """
-    sides = [1 + max((k for side in own for k in side), default=-1) for own in _sides(gold)]
+    both = [group.source for group in gold], [group.target for group in gold]
+    sides = [1 + max((k for side in own for k in side), default=-1) for own in both]
     counts = np.zeros((sum(sides), len(LABELS)), np.int64)
     if not len(counts):
         return counts
@@ -48,10 +48,6 @@ def count(found: Groups, gold: Groups) -> np.ndarray:
     return counts
 
 
-def _sides(groups: Groups) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-    return [group.source for group in groups], [group.target for group in groups]
-
-
 def figures(totals: np.ndarray) -> np.ndarray:
     """Return strict F1, precision and recall, and the same laxly [..., 6], of sums of counts [..., 6]."""
     groups, right, right_lax, gold, found, found_lax = np.moveaxis(np.asarray(totals, np.float64), -1, 0)
@@ -60,36 +56,6 @@ def figures(totals: np.ndarray) -> np.ndarray:
         precision, recall = divide(of_groups, groups), divide(of_gold, gold)
         columns += [divide(2 * precision * recall, precision + recall), precision, recall]
     return np.stack(columns, axis=-1)
-
-
-@dataclass(frozen=True)
-class SentenceMatch(Metric[Groups, Groups]):
-    """Strict and lax F1 of groups of sentences."""
-
-    name = "sentences"
-    labels = LABELS
-    headline = "f1"
-    title = "F1"
-    system = "ladder"
-    legend = "lax: one sentence of each side in one gold group; p: approximate randomization"
-
-    figures = staticmethod(figures)
-
-    def count(self, gold: Groups, hypothesis: Groups) -> np.ndarray:
-        """Return the counts of `count`."""
-        return count(hypothesis, gold)
-
-    def settings(self, gold: Groups, hypothesis: Groups, counts: np.ndarray) -> dict[str, Any]:
-        """Return how large the gold is."""
-        return {"ngold": int(counts[:, 3].sum())}
-
-    def score(self, gold: Groups, hypothesis: Groups) -> "LadderScore":
-        """Return the score of groups; see `Metric.score`."""
-        counts = self.count(gold, hypothesis)
-        names = "f1", "precision", "recall", "f1_lax", "precision_lax", "recall_lax"
-        found: dict[str, Any] = dict(zip(names, figures(counts.sum(axis=0)).tolist(), strict=True))
-        found |= {"groups": int(counts[:, 0].sum()), "gold": int(counts[:, 3].sum())}
-        return LadderScore(**self.made(gold, hypothesis, counts), **found)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -101,6 +67,9 @@ class LadderScore(Score):
     f1_lax, precision_lax, recall_lax: A group is right if a sentence of each of its sides is in one gold group.
     """
 
+    NAME, HEADLINE, TITLE, SYSTEM = "sentences", "f1", "F1", "ladder"
+    LABELS = LABELS
+    LEGEND = "lax: one sentence of each side in one gold group; p: approximate randomization"
     groups: int
     gold: int
     f1: float
@@ -109,6 +78,16 @@ class LadderScore(Score):
     f1_lax: float
     precision_lax: float
     recall_lax: float
+    figures = staticmethod(figures)
+
+    @classmethod
+    def of(cls, gold: Groups, hypothesis: Groups) -> "LadderScore":
+        """Score groups."""
+        counts = count(hypothesis, gold)
+        names = "f1", "precision", "recall", "f1_lax", "precision_lax", "recall_lax"
+        found: dict[str, Any] = dict(zip(names, figures(counts.sum(axis=0)).tolist(), strict=True))
+        groups, known = int(counts[:, 0].sum()), int(counts[:, 3].sum())
+        return cls.signed({"ngold": known}, counts=counts, groups=groups, gold=known, **found)
 
     def cells(self, verbose: bool = False) -> dict[str, str]:
         """Return the columns of the table."""

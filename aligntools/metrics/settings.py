@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from aligntools.formats.annotation.brackets import clean
 from aligntools.formats.text.text_settings import Splitting, check_predicted, check_separator
 from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.ranges import amounts, counts
@@ -173,11 +172,6 @@ class BracketScoring(Settings):
         group=_DECISIONS,
     )
     ignore_forms: bool = option(False, _FORMS, group=_FILES)
-
-    def tags_left_out(self) -> frozenset[str]:
-        """Return the tags of words that do not count."""
-        known = {"evalb": NOT_COUNTED, "none": ()}
-        return frozenset(map(clean, known.get(self.leave_out, self.leave_out.split())))
 
 
 @documented

@@ -13,7 +13,7 @@ import numpy as np
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.tagged_text import Tokens, without_spaces
 from aligntools.ground.errors import UsageProblem
-from aligntools.metrics.base import Metric, Score, aligned, divide, percent
+from aligntools.metrics.base import Score, aligned, divide, percent
 from aligntools.metrics.settings import TagScoring
 
 _CELLS = 20_000_000  # a larger table is no table of tags
@@ -148,28 +148,16 @@ def information(table: Contingency) -> Information:
     return Information(gold, predicted, gold_given, predicted_given, vi, homogeneity, completeness, v_measure)
 
 
-def agreement(gold: Sequence[bytes], predicted: Sequence[bytes]) -> np.ndarray:
+def agreement(gold: Sequence[bytes] | None, predicted: Sequence[bytes] | None) -> np.ndarray:
     """Return for each word whether its label is its tag [shape=(words,), dtype=bool]."""
-    return np.fromiter((g == p for g, p in zip(gold, predicted, strict=True)), bool, len(gold))
+    return np.fromiter((g == p for g, p in zip(gold or (), predicted or (), strict=True)), bool, len(gold or ()))
 
 
-@dataclass(frozen=True)
-class TagScores:
-    """One tag's words: in the gold, predicted, both; 0 where a denominator is 0."""
-
-    tag: bytes
-    gold: int
-    predicted: int
-    correct: int
-    precision: float
-    recall: float
-    f1: float
-
-
-def by_tag(table: Contingency) -> list[TagScores]:
+def by_tag(table: Contingency) -> list[dict[str, Any]]:
     """Return the figures of each tag, most frequent in the gold first, labels that are no tags behind them.
 
-    Where `accuracy` does not apply, labels count as the tags that `many_to_one` maps them to.
+    Words in the gold, predicted, both; shares are 0 where a denominator is 0. Where `accuracy` does not apply, labels
+    count as the tags that `many_to_one` maps them to.
     """
     mapping = table.same if table.comparable else many_to_one(table)
     rows = [
@@ -178,12 +166,11 @@ def by_tag(table: Contingency) -> list[TagScores]:
     ]
     rows += [(table.predicted[p], 0, table.counts[:, p].sum(), 0) for p in np.flatnonzero(mapping < 0)]
     rows.sort(key=lambda row: (-row[1], -row[2], row[0]))
-    results = []
-    for tag, gold, predicted, correct in rows:
-        gold, predicted, correct = int(gold), int(predicted), int(correct)
-        precision, recall = correct / max(predicted, 1), correct / max(gold, 1)
-        f1 = 2 * correct / (gold + predicted)
-        results.append(TagScores(tag, gold, predicted, correct, precision, recall, f1))
+    names, results = ("tag", "gold", "predicted", "correct", "precision", "recall", "f1"), []
+    for tag, *numbers in rows:
+        gold, predicted, correct = map(int, numbers)
+        shares = correct / max(predicted, 1), correct / max(gold, 1), 2 * correct / (gold + predicted)
+        results.append(dict(zip(names, (_text(tag), gold, predicted, correct, *shares), strict=True)))
     return results
 
 
@@ -208,75 +195,6 @@ def sentence_counts(right: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return np.stack([np.diff(total[offsets]), np.diff(offsets)], axis=1)
 
 
-@dataclass(frozen=True)
-class TagAccuracy(Metric[Tokens, Tokens]):
-    """Accuracy of tags, and measures for labels without names.
-
-    training: The words of the training text, as `without_spaces` writes them: the gold's other words are scored apart.
-    """
-
-    name = "tags"
-    labels = ("right", "words")
-    headline = "accuracy"
-    title = "accuracy"
-    system = "tagging"
-    legend = "G: gold tags, P: labels; hom: 1 - H(G|P) / H(G), com: 1 - H(P|G) / H(P), V: their harmonic mean"
-
-    training: frozenset[bytes] | None = field(default=None, repr=False)
-    how: TagScoring = field(default_factory=TagScoring)
-
-    def count(self, gold: Tokens, hypothesis: Tokens) -> np.ndarray:
-        """Return the counts of `sentence_counts`."""
-        return sentence_counts(agreement(gold.tags or [], hypothesis.tags or []), gold.offsets)
-
-    def figures(self, totals: np.ndarray) -> np.ndarray:
-        """Return the accuracy [shape=(..., 1)]."""
-        totals = np.asarray(totals)
-        return divide(totals[..., :1], totals[..., 1:])
-
-    def settings(self, gold: Tokens, hypothesis: Tokens, counts: np.ndarray) -> dict[str, Any]:
-        """Return what the files were taken for and what was counted."""
-        how = self.how
-        return {
-            "gold": _kind(gold, how.column),
-            "hyp": _kind(hypothesis, how.column if how.hyp_column is None else how.hyp_column),
-            "nsent": len(gold),
-            "nword": int(gold.offsets[-1]),
-            "1-to-1": "optimal",
-            "log": "2",
-            **({"train": f"{len(self.training)}types"} if self.training is not None else {}),
-            **({"columns": "predicted"} if how.predicted_columns else {}),
-            **({"forms": "ignored"} if how.ignore_forms else {}),
-        }
-
-    def score(self, gold: Tokens, hypothesis: Tokens) -> "TagScore":
-        """Return the score of tags; see `Metric.score`."""
-        table = contingency(gold.tags or [], hypothesis.tags or [])
-        counts = self.count(gold, hypothesis)
-        overall = accuracy(table)
-        parts: dict[str, Any] = dict.fromkeys(("known", "unknown", "accuracy_known", "accuracy_unknown"))
-        if self.training is not None:
-            training, right = self.training, agreement(gold.tags or [], hypothesis.tags or [])
-            seen = np.fromiter((without_spaces(word) in training for word in gold.words), bool, len(gold.words))
-            for name, part in ("known", right[seen]), ("unknown", right[~seen]):
-                share = float(part.mean()) if len(part) and overall is not None else None
-                parts |= {name: len(part), f"accuracy_{name}": share}
-        n = table.words
-        return TagScore(
-            **self.made(gold, hypothesis, counts),
-            table=table,
-            words=n,
-            tags=len(table.gold),
-            labels=len(table.predicted),
-            foreign=table.foreign,
-            accuracy=overall,
-            **parts,
-            many_to_one=_hits(table, many_to_one(table)) / n if n else None,
-            one_to_one=_hits(table, one_to_one(table)) / n if n else None,
-            information=information(table),
-        )
-
-
 def _kind(tokens: Tokens, column: str | int) -> str:
     """Return what a file was taken for."""
     if tokens.format == "conll":
@@ -298,6 +216,9 @@ class TagScore(Score):
     many_to_one, one_to_one: Accuracy when labels are mapped to tags; None when there are no words.
     """
 
+    NAME, HEADLINE, TITLE, SYSTEM = "tags", "accuracy", "accuracy", "tagging"
+    LABELS = ("right", "words")
+    LEGEND = "G: gold tags, P: labels; hom: 1 - H(G|P) / H(G), com: 1 - H(P|G) / H(P), V: their harmonic mean"
     words: int
     tags: int
     labels: int
@@ -311,6 +232,61 @@ class TagScore(Score):
     one_to_one: float | None
     information: Information
     table: Contingency = field(repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        gold: Tokens,
+        hypothesis: Tokens,
+        how: TagScoring | None = None,
+        training: frozenset[bytes] | None = None,
+    ) -> "TagScore":
+        """Score tags.
+
+        training: The words of the training text, as `without_spaces` writes them: the gold's other words are scored
+            apart.
+        """
+        how = how or TagScoring()
+        table, right = contingency(gold.tags or [], hypothesis.tags or []), agreement(gold.tags, hypothesis.tags)
+        overall = accuracy(table)
+        settings = {
+            "gold": _kind(gold, how.column),
+            "hyp": _kind(hypothesis, how.column if how.hyp_column is None else how.hyp_column),
+            "nsent": len(gold),
+            "nword": int(gold.offsets[-1]),
+            "1-to-1": "optimal",
+            "log": "2",
+            **({"train": f"{len(training)}types"} if training is not None else {}),
+            **({"columns": "predicted"} if how.predicted_columns else {}),
+            **({"forms": "ignored"} if how.ignore_forms else {}),
+        }
+        parts: dict[str, Any] = dict.fromkeys(("known", "unknown", "accuracy_known", "accuracy_unknown"))
+        if training is not None:
+            seen = np.fromiter((without_spaces(word) in training for word in gold.words), bool, len(gold.words))
+            for name, part in ("known", right[seen]), ("unknown", right[~seen]):
+                share = float(part.mean()) if len(part) and overall is not None else None
+                parts |= {name: len(part), f"accuracy_{name}": share}
+        n = table.words
+        return cls.signed(
+            settings,
+            counts=sentence_counts(right, gold.offsets),
+            how=how,
+            table=table,
+            words=n,
+            tags=len(table.gold),
+            labels=len(table.predicted),
+            foreign=table.foreign,
+            accuracy=overall,
+            **parts,
+            many_to_one=_hits(table, many_to_one(table)) / n if n else None,
+            one_to_one=_hits(table, one_to_one(table)) / n if n else None,
+            information=information(table),
+        )
+
+    def figures(self, totals: np.ndarray) -> np.ndarray:
+        """Return the accuracy [shape=(..., 1)]."""
+        totals = np.asarray(totals)
+        return divide(totals[..., :1], totals[..., 1:])
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures by name."""
@@ -345,7 +321,7 @@ class TagScore(Score):
         if "tag" not in by:
             return {}
         return {
-            "by_tag": [asdict(row) | {"tag": _text(row.tag)} for row in by_tag(self.table)],
+            "by_tag": by_tag(self.table),
             "confusions": [{"gold": _text(g), "predicted": _text(p), "words": n} for g, p, n in confusions(self.table)],
         }
 
@@ -355,8 +331,8 @@ class TagScore(Score):
             return
         rows = [["tag", "gold", "labelled", "both", "precision", "recall", "F1"]]
         for row in by_tag(self.table):
-            counts = map(str, (row.gold, row.predicted, row.correct))
-            rows.append([_text(row.tag), *counts, *map(percent, (row.precision, row.recall, row.f1))])
+            tag, *counts = map(str, list(row.values())[:4])
+            rows.append([tag, *counts, *map(percent, (row["precision"], row["recall"], row["f1"]))])
         how = "" if self.table.comparable or not self.table.words else ", labels mapped many-to-1"
         yield from ("", f"{name}{how}:", *aligned(rows))
         errors = [f"{_text(g)} as {_text(p)} {n}" for g, p, n in confusions(self.table)]

@@ -14,7 +14,7 @@ from aligntools.formats.links.findings import Finding, as_text
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import visible
-from aligntools.metrics.aer import Aer, count_by_group, figures
+from aligntools.metrics.aer import AerScore, count_by_group, figures
 from aligntools.metrics.base import percent
 from aligntools.metrics.report import compare_scores
 from aligntools.viewing.base import View
@@ -278,7 +278,7 @@ class FigureTable:
 
 def scores(names: Sequence[str], links: Sequence[Links], gold: Gold) -> FigureTable:
     """Return AER with intervals, precision and recall of each system, and how the others differ from the first."""
-    found = [Aer().score(gold, one) for one in links]
+    found = [AerScore.of(gold, one) for one in links]
     report = compare_scores(found, names, paired=len(found) > 1)
     rows = []
     for k, (name, score) in enumerate(zip(names, found, strict=True)):

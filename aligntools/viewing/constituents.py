@@ -11,7 +11,8 @@ import numpy as np
 from aligntools.formats.annotation.brackets import Tree
 from aligntools.ground.errors import visible
 from aligntools.metrics.base import percent
-from aligntools.metrics.brackets import Bracketing, BracketScore
+from aligntools.metrics.brackets import BracketScore, bracket, counted_before
+from aligntools.metrics.settings import BracketScoring
 from aligntools.viewing import drawing
 from aligntools.viewing.base import SentencesInOrder
 from aligntools.viewing.drawing import DARK, KINDS, TAG_SIZE, WORD_SIZE, WORDS, element, text_width
@@ -198,7 +199,7 @@ class ConstituentsView(SentencesInOrder):
 
     def __post_init__(self) -> None:
         if self.gold is not None and self.score is None:
-            object.__setattr__(self, "score", Bracketing().score(self.gold, self.trees))
+            object.__setattr__(self, "score", BracketScore.of(self.gold, self.trees))
 
     def __len__(self) -> int:
         return len(self.trees)
@@ -213,15 +214,9 @@ class ConstituentsView(SentencesInOrder):
         gold_tags = gold.tags()
         own_tags = tree.tags() if tree.children or tree.word is not None else ["_"] * len(gold_tags)
         nodes, gold_nodes = _nodes(tree), _nodes(gold)
-        instead = _marked(nodes, gold_nodes, gold_tags, self._metric)
-        return SentenceBrackets(_shown(gold.words()), _shown(own_tags), _shown(gold_tags), nodes, gold_nodes, instead)
-
-    @property
-    def _metric(self) -> Bracketing:
         assert self.score is not None
-        metric = self.score.metric
-        assert isinstance(metric, Bracketing)
-        return metric
+        instead = _marked(nodes, gold_nodes, gold_tags, self.score.how)
+        return SentenceBrackets(_shown(gold.words()), _shown(own_tags), _shown(gold_tags), nodes, gold_nodes, instead)
 
     @cached_property
     def _sentences(self) -> list[SentenceBrackets]:
@@ -333,11 +328,11 @@ def _nodes(tree: Tree) -> list[Node]:
     return nodes
 
 
-def _marked(nodes: list[Node], gold: list[Node], gold_tags: Sequence[str], metric: Bracketing) -> dict[int, str]:
+def _marked(nodes: list[Node], gold: list[Node], gold_tags: Sequence[str], how: BracketScoring) -> dict[int, str]:
     """Set the kinds of nodes as the metric counts them; return the gold labels of those that have another there."""
-    before = metric.counted_before(gold_tags)
+    before = counted_before(gold_tags, how)
     keys, known = (
-        [metric.bracket(n.label, n.begin, n.end, before) if n.level else None for n in side] for side in (nodes, gold)
+        [bracket(n.label, n.begin, n.end, before, how) if n.level else None for n in side] for side in (nodes, gold)
     )
     left = Counter(key for key in known if key is not None)
     for node, key in zip(nodes, keys, strict=True):

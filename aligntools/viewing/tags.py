@@ -10,7 +10,7 @@ import numpy as np
 from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.ground.errors import visible
 from aligntools.metrics.base import percent
-from aligntools.metrics.tags import Contingency, TagAccuracy, TagScore, many_to_one
+from aligntools.metrics.tags import Contingency, TagScore, many_to_one
 from aligntools.viewing import drawing
 from aligntools.viewing.base import SentencesInOrder
 from aligntools.viewing.drawing import element, text_width
@@ -37,7 +37,7 @@ class TagsView(SentencesInOrder):
     @cached_property
     def score(self) -> TagScore | None:
         """The score against the gold tags, if there are any."""
-        return None if self.gold is None else TagAccuracy().score(self.gold, self.tokens)
+        return None if self.gold is None else TagScore.of(self.gold, self.tokens)
 
     @cached_property
     def meant(self) -> dict[bytes, bytes]:

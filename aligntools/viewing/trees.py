@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.ground.errors import visible
-from aligntools.metrics.attachment import DISTANCES, Attachment, DependencyTrees, TreeScore, distance_groups
+from aligntools.metrics.attachment import DISTANCES, DependencyTrees, TreeScore, distance_groups
 from aligntools.metrics.base import percent
 from aligntools.viewing.base import SentencesInOrder
 from aligntools.viewing.page import page
@@ -42,7 +42,7 @@ class TreesView(SentencesInOrder):
 
     def __post_init__(self) -> None:
         if self.gold is not None and self.score is None:
-            object.__setattr__(self, "score", Attachment().score(self.gold, self.trees))
+            object.__setattr__(self, "score", TreeScore.of(self.gold, self.trees))
 
     def __len__(self) -> int:
         return len(self.trees)

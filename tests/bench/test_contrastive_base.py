@@ -6,7 +6,7 @@ import pytest
 
 from aligntools.aligning.contrastive import tasks
 from aligntools.ground.parallel import Pool
-from aligntools.metrics.aer import Aer
+from aligntools.metrics.aer import AerScore
 from bench.contrastive_base import Study
 from tests.conftest import SAMPLES
 
@@ -34,4 +34,4 @@ def test_the_links_are_those_of_the_pairs_with_gold_links(study):
     assert len(links) == study.text.n_gold == 20
     assert study.text.n_pairs == 60
     assert len(links.pairs) > 40
-    assert study.links_aer(study.finder, weights) == pytest.approx(100 * Aer().score(study.gold, links).aer)
+    assert study.links_aer(study.finder, weights) == pytest.approx(100 * AerScore.of(study.gold, links).aer)

@@ -35,7 +35,7 @@ def test_what_is_counted():
     counts = attachment.count([], [], np.array([0, 0]), np.zeros(0, bool))
     assert attachment.figures(counts.sum(axis=0)).tolist() == [0, 0, 0, 0]
     nothing = attachment.DependencyTrees(np.zeros(0, np.int32), np.array([0]))
-    score = attachment.Attachment().score(nothing, nothing)
+    score = attachment.TreeScore.of(nothing, nothing)
     assert (score.words, score.sentences, score.uas, score.las, score.complete, score.root) == (0, 0, 0, None, 0, 0)
     assert score.interval() == (0, 0)
     assert score.minus(score).p_value == 1

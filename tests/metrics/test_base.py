@@ -17,12 +17,12 @@ from aligntools.formats.links.ladder import SentenceGroup
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics import aer, base, report
-from aligntools.metrics.aer import Aer
-from aligntools.metrics.attachment import Attachment, DependencyTrees
-from aligntools.metrics.bleu import Bleu, Segments
-from aligntools.metrics.sentence_groups import SentenceMatch
+from aligntools.metrics.aer import AerScore
+from aligntools.metrics.attachment import DependencyTrees, TreeScore
+from aligntools.metrics.bleu import BleuScore, Segments
+from aligntools.metrics.sentence_groups import LadderScore
 from aligntools.metrics.settings import AlignmentScoring, TranslationScoring, TreeScoring
-from aligntools.metrics.tags import TagAccuracy
+from aligntools.metrics.tags import TagScore
 from tests.places import REALDATA
 
 #: What the metrics said of the corpus of `everything` at each version: a digest of counts and figures. If this test
@@ -49,7 +49,7 @@ def systems():
 
 
 def test_the_interval_is_that_of_many_draws(systems):
-    score = TagAccuracy().score(*systems[:2])
+    score = TagScore.of(*systems[:2])
     low, high = score.interval(2000)
     assert score.interval(2000) == (low, high)
     assert score.interval(2000, seed=2) != (low, high)
@@ -65,26 +65,26 @@ def test_the_interval_is_that_of_many_draws(systems):
 def test_intervals_and_p_values():
     links = Links.from_lists([[(0, 0), (1, 1)]] * 20)
     gold = Gold(Links.from_lists([[(0, 0)]] * 20), Links.from_lists([[(0, 0)]] * 20), "pharaoh", 0)
-    score = Aer().score(gold, links)
+    score = AerScore.of(gold, links)
     assert score.interval(50) == pytest.approx((score.aer, score.aer))
-    one, other = (Share().score(None, c) for c in ([[3, 4], [3, 4], [4, 4]], [[1, 4], [2, 4], [3, 4]]))
+    one, other = (ShareScore.of(c) for c in ([[3, 4], [3, 4], [4, 4]], [[1, 4], [2, 4], [3, 4]]))
     assert one.minus(other, 20_000).p_value == pytest.approx(2 / 8, abs=0.01)
     rng = np.random.default_rng(5)
     words = rng.integers(5, 15, 8)
     a, b = (np.stack([rng.binomial(words, 0.7), words], axis=1) for _ in range(2))
-    observed = abs(Share().score(None, a).share - Share().score(None, b).share)
+    observed = abs(ShareScore.of(a).share - ShareScore.of(b).share)
     extreme = 0
     for mask in range(256):
         swap = np.array([[mask >> k & 1] for k in range(8)])
-        x, y = (Share().score(None, np.where(s, b, a)) for s in (swap, 1 - swap))
+        x, y = (ShareScore.of(np.where(s, b, a)) for s in (swap, 1 - swap))
         extreme += abs(x.share - y.share) >= observed - 1e-12
-    found = Share().score(None, a).minus(Share().score(None, b), 4000)
+    found = ShareScore.of(a).minus(ShareScore.of(b), 4000)
     assert found.p_value == pytest.approx(extreme / 256, abs=0.03)
 
 
 def test_comparison(systems):
     gold, good, bad = systems
-    one, other = (TagAccuracy().score(gold, text) for text in (good, bad))
+    one, other = (TagScore.of(gold, text) for text in (good, bad))
     better = one.minus(other, 500)
     assert better.value == pytest.approx(one.accuracy - other.accuracy)
     assert 0 < better.interval[0] < better.value < better.interval[1]
@@ -95,44 +95,32 @@ def test_comparison(systems):
     same = one.minus(one, 100)
     assert (same.value, same.interval, same.p_value) == (0, (0, 0), 1)
     with pytest.raises(ValueError, match="300 sentences by tags and 10 sentences by tags"):
-        one.minus(TagAccuracy().score(*[tagging(np.random.default_rng(1), 10)] * 2))
-
-
-@dataclasses.dataclass(frozen=True)
-class Share(base.Metric):
-    """A metric of given counts: gold and hypothesis are these."""
-
-    name = "share"
-    labels = ("right", "words")
-    headline = "share"
-    title = "share"
-    system = "system"
-
-    def count(self, gold, hypothesis):
-        return np.asarray(hypothesis)
-
-    def figures(self, totals):
-        return base.divide(totals[..., :1], totals[..., 1:])
-
-    def settings(self, gold, hypothesis, counts):
-        return {"nsent": len(counts)}
-
-    def score(self, gold, hypothesis):
-        counts = self.count(gold, hypothesis)
-        figure = float(self.headline_of(counts.sum(axis=0)))
-        return ShareScore(**self.made(gold, counts, counts), share=figure)
+        one.minus(TagScore.of(*[tagging(np.random.default_rng(1), 10)] * 2))
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class ShareScore(base.Score):
+    """A metric of given counts."""
+
+    NAME, HEADLINE, TITLE, SYSTEM = "share", "share", "share", "system"
+    LABELS = ("right", "words")
     share: float
+
+    @classmethod
+    def of(cls, counts):
+        counts = np.asarray(counts)
+        share = float(counts[:, 0].sum() / counts[:, 1].sum())
+        return cls.signed({"nsent": len(counts)}, counts=counts, share=share)
+
+    def figures(self, totals):
+        return base.divide(totals[..., :1], totals[..., 1:])
 
     def cells(self, verbose=False):
         return {"share": base.percent(self.share)}
 
 
 def test_a_new_metric_gets_table_and_json():
-    scores = [Share().score(None, [[k, 4], [2, 4]]) for k in (1, 4)]
+    scores = [ShareScore.of([[k, 4], [2, 4]]) for k in (1, 4)]
     shown = report.compare_scores(scores, ["a", "bb"], bootstrap=20)
     lines = str(shown).splitlines()
     assert lines[0].split() == ["system", "share", "95%", "interval"]
@@ -155,13 +143,13 @@ def test_a_new_metric_gets_table_and_json():
 
 
 def test_signatures_and_what_cannot_be_compared(systems):
-    tags, share = TagAccuracy().score(*systems[:2]), Share().score(None, [[1, 2]])
-    for scores in ([], [tags, share], [share, Share().score(None, [[1, 2]] * 2)]):
+    tags, share = TagScore.of(*systems[:2]), ShareScore.of([[1, 2]])
+    for scores in ([], [tags, share], [share, ShareScore.of([[1, 2]] * 2)]):
         with pytest.raises(UsageProblem):
             report.compare_scores(scores)
     with pytest.raises(UsageProblem, match="1 names for 2 scores"):
         report.compare_scores([share, share], ["a"])
-    scores = [Share().score(None, [[1, 2]]) for _ in range(2)]
+    scores = [ShareScore.of([[1, 2]]) for _ in range(2)]
     other = dataclasses.replace(scores[1], signature=base.Signature({"metric": "share", "nsent": 1, "train": "3types"}))
     assert str(report.compare_scores([scores[0], other], bootstrap=0, paired=False).signature) == (
         f"metric:share|nsent:1|train:3types|version:{__version__}"
@@ -185,11 +173,11 @@ def everything():
     sure, other = links(), links()
     both = [set(a) | set(b) for a, b in zip(sure.tolists(), other.tolists(), strict=True)]
     for settings in ({}, {"all_sure": True}, {"ignore_possible": True}, {"reverse": True}):
-        yield Aer(AlignmentScoring(**settings)).score(Gold(sure, Links.from_lists(both), "pharaoh", 0), links())
+        yield AerScore.of(Gold(sure, Links.from_lists(both), "pharaoh", 0), links(), AlignmentScoring(**settings))
     gold = tagging(rng, 40)
     predicted = tagging(rng, 40, gold, 0.7)
-    yield TagAccuracy().score(gold, predicted)
-    yield TagAccuracy().score(gold, dataclasses.replace(predicted, tags=[t + b"0" for t in predicted.tags]))
+    yield TagScore.of(gold, predicted)
+    yield TagScore.of(gold, dataclasses.replace(predicted, tags=[t + b"0" for t in predicted.tags]))
     words = [b"a.,"[k : k + 1] for k in rng.integers(0, 3, len(gold.words))]
     labels = [b"x:y" if k else b"x" for k in rng.integers(0, 2, len(words))]
     heads = [rng.integers(0, 3, len(words)).astype(np.int32) for _ in range(2)]
@@ -197,10 +185,10 @@ def everything():
         DependencyTrees(h, gold.offsets, labels[::d], words, gold.tags) for h, d in zip(heads, (1, -1), strict=True)
     ]
     for settings in ({}, {"punct": "conll"}, {"punct": "ud"}, {"subtypes": False}, {"max_length": 8}):
-        yield Attachment(TreeScoring(**settings)).score(*trees)
+        yield TreeScore.of(*trees, TreeScoring(**settings))
     texts = [Segments(rng.integers(0, 4, gold.offsets[-1]).astype(np.int32), gold.offsets) for _ in range(3)]
     for smooth in ("exp", "floor", "add-k", "none"):
-        yield Bleu(TranslationScoring(smooth=smooth)).score(texts[1:], texts[0])
+        yield BleuScore.of(texts[1:], texts[0], TranslationScoring(smooth=smooth))
 
 
 _CUTS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)).filter(any), min_size=1, max_size=8)
@@ -227,7 +215,7 @@ def share(test, gold, lax):
 @given(_CUTS, _CUTS)
 def test_figures_are_those_of_the_definition(gold_cuts, cuts):
     gold, found = groups(gold_cuts), groups(cuts)
-    score = SentenceMatch().score(gold, found)
+    score = LadderScore.of(gold, found)
     both = [[g for g in one if g.source and g.target] for one in (gold, found)]
     for lax, names in ((False, ("f1", "precision", "recall")), (True, ("f1_lax", "precision_lax", "recall_lax"))):
         precision, recall = share(found, gold, lax), share(both[0], both[1], lax)
@@ -238,7 +226,7 @@ def test_figures_are_those_of_the_definition(gold_cuts, cuts):
 
 def test_the_gold_itself_is_right():
     gold = groups([(1, 1), (2, 1), (0, 1), (1, 0), (1, 2)])
-    score = SentenceMatch().score(gold, gold)
+    score = LadderScore.of(gold, gold)
     assert (score.f1, score.f1_lax, score.groups, score.gold) == (1, 1, 5, 3)
 
 
@@ -259,7 +247,7 @@ def test_worked_example():
     hypothesis = Links.from_lists([[(0, 0), (1, 2), (2, 2), (3, 3)]])
     counts = aer.count(hypothesis, gold)
     assert counts.tolist() == [[4, 3, 5, 2, 3]]
-    scores = Aer().score(gold, hypothesis)
+    scores = AerScore.of(gold, hypothesis)
     assert scores.counts.tolist() == counts.tolist()
     assert scores.precision == 3 / 4
     assert scores.recall == pytest.approx(2 / 3)
@@ -279,25 +267,25 @@ def test_counts_are_those_of_sets(corpus):
 @given(corpora)
 def test_without_possible_links_aer_is_one_minus_f1(corpus):
     gold = gold_of([s for s, _, _ in corpus], [()] * len(corpus))
-    scores = Aer().score(gold, Links.from_lists([a for _, _, a in corpus]))
+    scores = AerScore.of(gold, Links.from_lists([a for _, _, a in corpus]))
     if scores.links + scores.sure:
         assert scores.f1 is None or scores.aer == pytest.approx(1 - scores.f1)
 
 
 def test_extremes():
     gold = gold_of([[(0, 0)], [(1, 1)]], [[(0, 1)], []])
-    assert Aer().score(gold, gold.sure).aer == 0
-    assert Aer().score(gold, gold.possible).aer == 0
+    assert AerScore.of(gold, gold.sure).aer == 0
+    assert AerScore.of(gold, gold.possible).aer == 0
     nothing = Links.from_lists([[], []])
-    assert Aer().score(gold, nothing).aer == 1
-    nothing_found = Aer().score(gold, nothing)
+    assert AerScore.of(gold, nothing).aer == 1
+    nothing_found = AerScore.of(gold, nothing)
     assert (nothing_found.precision, nothing_found.recall, nothing_found.f1) == (None, 0, None)
     assert nothing_found.as_dict()["precision"] is None
     assert "precision -, recall 0.00, F1 -" in str(nothing_found)
     possible = gold_of([[], []], [[(0, 1)], [(1, 1)]])
-    score = Aer().score(possible, possible.possible)
+    score = AerScore.of(possible, possible.possible)
     assert (score.aer, score.precision, score.recall, score.f1) == (0, 1, None, None)
-    assert Aer().score(gold_of([[], []], [[], []]), nothing).aer == 0
+    assert AerScore.of(gold_of([[], []], [[], []]), nothing).aer == 0
     with pytest.raises(ValueError, match="2 sentences where the gold has 1"):
         aer.count(nothing, gold_of([[]], [[]]))
 
@@ -320,7 +308,7 @@ def test_agrees_with_an_independent_scorer_on_real_gold():
             {(max(0, i + int(d)), j) for (i, j), d in zip(row, rng.integers(-1, 2, len(row)), strict=True)}
             for row in gold.possible.tolists()
         ]
-        scores = Aer().score(gold, Links.from_lists(noisy))
+        scores = AerScore.of(gold, Links.from_lists(noisy))
         sure, possible = other.parse(path, 0, False, True)
         expected = other.score(sure, possible, noisy)
         assert scores.aer == pytest.approx(expected["aer"], abs=1e-12), path

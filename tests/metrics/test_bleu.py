@@ -65,8 +65,10 @@ def test_figures_are_sacrebleus(corpus, way):
         )
 
     theirs = metric(False).corpus_score(lines, sets)
-    ours = bleu.Bleu(TranslationScoring(smooth=smoothing, smooth_value=value)).score(
-        [text(r) for r in references], text(translations)
+    ours = bleu.BleuScore.of(
+        [text(r) for r in references],
+        text(translations),
+        TranslationScoring(smooth=smoothing, smooth_value=value),
     )
     assert 100 * ours.bleu == pytest.approx(theirs.score, abs=1e-9)
     assert 100 * np.array(ours.precisions) == pytest.approx(np.array(theirs.precisions), abs=1e-9)
@@ -88,13 +90,13 @@ def test_threads_and_empty_translations():
         assert np.array_equal(alone, bleu.statistics(*sets[0], sets[1:], pool))
     assert np.array_equal(alone, bleu.statistics(*sets[0], sets[:0:-1]))
     same = text([[1, 2, 3, 4, 5], [6, 7, 8, 9]])
-    assert bleu.Bleu().score([same], same).bleu == 1.0
+    assert bleu.BleuScore.of([same], same).bleu == 1.0
     none = text([[], []])
     counts = bleu.statistics(*none, [same])
     assert bleu.corpus_bleu(counts.sum(axis=0)) == 0.0
     assert bleu.sentence_bleu(counts).tolist() == [0.0, 0.0]
     nothing = text([])
-    score = bleu.Bleu().score([nothing], nothing)
+    score = bleu.BleuScore.of([nothing], nothing)
     assert (score.bleu, score.ratio, score.interval()) == (0.0, 0.0, (0.0, 0.0))
     with pytest.raises(ValueError, match="as many sentences"):
         bleu.statistics(*text([[1]]), [text([[1], [2]])])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.formats.annotation.brackets import Tree, parse_trees
-from aligntools.metrics.brackets import Bracketing, _crossing
+from aligntools.metrics import brackets
 from aligntools.metrics.settings import BracketScoring
 
 GOLD = "(S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (NP (DT a) (NN man)) (PP (IN with) (NP (NNS legs))))) (. .))"
@@ -21,16 +21,15 @@ def tree(text):
 
 
 def counts(gold, other, **settings):
-    metric = Bracketing(BracketScoring(**settings))
-    (row,) = metric.count([tree(gold)], [tree(other)]).tolist()
-    return dict(zip(metric.labels, row, strict=True))
+    (row,) = brackets.count([tree(gold)], [tree(other)], BracketScoring(**settings)).tolist()
+    return dict(zip(brackets.LABELS, row, strict=True))
 
 
 def test_counts_of_pairs():
     found = counts(GOLD, OTHER)
     assert (found["right"], found["gold"], found["parsed"]) == (6, 7, 6)
     assert (found["crossing"], found["exact"], found["tags"], found["words"]) == (0, 0, 6, 7)
-    score = Bracketing().score([tree(GOLD)], [tree(OTHER)])
+    score = brackets.BracketScore.of([tree(GOLD)], [tree(OTHER)])
     assert (score.precision, score.recall) == (1.0, pytest.approx(6 / 7))
     assert score.f1 == pytest.approx(12 / 13)
     assert score.groups("label") == [("NP", 4, 3, 3), ("PP", 1, 1, 1), ("S", 1, 1, 1), ("VP", 1, 1, 1)]
@@ -57,7 +56,7 @@ SPANS = st.tuples(st.integers(0, 8), st.integers(1, 5), st.integers(1, 2)).map(
 def test_brackets_cross_where_they_overlap_and_neither_holds_the_other(found, known):
     found, known = Counter(dict(found)), Counter(dict(known))
     crossing = sum(n for (_, a, b), n in found.items() if any(a < c < b < d or c < a < d < b for _, c, d in known))
-    assert _crossing(found, known) == crossing
+    assert brackets._crossing(found, known) == crossing
 
 
 def test_what_does_not_count():
@@ -68,8 +67,7 @@ def test_what_does_not_count():
     assert (every["right"], every["words"]) == (2, 4)
     found = counts("(TOP (S (ADVP (R up)) (V go)))", "( (S (PRT (R up)) (V go)))")
     assert (found["right"], found["gold"], found["parsed"], found["exact"]) == (2, 2, 2, 1)
-    metric = Bracketing()
-    score = metric.score([tree(GOLD), tree(GOLD)], [Tree(""), tree(GOLD)])
+    score = brackets.BracketScore.of([tree(GOLD), tree(GOLD)], [Tree(""), tree(GOLD)])
     assert (score.failed, score.precision, score.recall, score.exact) == (1, 1.0, 0.5, 0.5)
     assert score.tags == 0.5
     found = counts(GOLD, OTHER, unlabelled=True, whole=False)
@@ -90,10 +88,10 @@ def random_tree(rng, begin, end):
 def naive(gold, other):
     """Count by lists of words, those that count."""
 
-    def brackets(node, marks, kept):
+    def listed(node, marks, kept):
         if node.word is not None:
             return [marks.pop(0)]
-        words = [word for child in node.children for word in brackets(child, marks, kept)]
+        words = [word for child in node.children for word in listed(child, marks, kept)]
         inside = [word for word, counted in words if counted]
         if inside and node.label != "TOP":
             kept.append((node.label, tuple(inside)))
@@ -101,7 +99,7 @@ def naive(gold, other):
 
     kept = [], []
     for side, own in zip((gold, other), kept, strict=True):
-        brackets(side, [(leaf.word, leaf.label != ".") for leaf in gold.leaves()], own)
+        listed(side, [(leaf.word, leaf.label != ".") for leaf in gold.leaves()], own)
     right, left = 0, list(kept[0])
     for bracket in kept[1]:
         if bracket in left:
@@ -115,5 +113,4 @@ def test_against_a_count_of_all_brackets():
     for _ in range(200):
         n = int(rng.integers(1, 9))
         gold, other = (random_tree(rng, 0, n) for _ in range(2))
-        metric = Bracketing()
-        assert tuple(metric.count([gold], [other])[0, :3].tolist()) == naive(gold, other)
+        assert tuple(brackets.count([gold], [other], BracketScoring())[0, :3].tolist()) == naive(gold, other)
