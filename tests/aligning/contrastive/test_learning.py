@@ -305,7 +305,7 @@ def test_counts_of_lists_are_those_of_the_metric():
         links, _, _, in_sure, in_possible = aer.count(best.links(rank), gold).T
         for k in np.flatnonzero(best.sizes > rank):
             assert lists.counts[k][rank].tolist() == [links[k], in_sure[k], in_possible[k]]
-    assert error == pytest.approx(aer.Aer().score(gold, best.links()).aer)
+    assert error == pytest.approx(aer.AerScore.of(gold, best.links()).aer)
     again, _ = gold_learning.meet(lists, best, gold_learning.gold_marks(candidates, gold), ALL, gold)
     assert [len(f) for f in again.features] == best.sizes.tolist()  # nothing new is met
 
@@ -323,7 +323,7 @@ def test_weights_that_made_the_gold_are_found_again(method):
     told = []
     weights = gold_learning.train_supervised(candidates, gold, start, active, method, report=told.append)
     found = search(candidates, weights, active).links()
-    error = aer.Aer().score(gold, found).aer
+    error = aer.AerScore.of(gold, found).aer
     assert error == pytest.approx(min(t["aer"] for t in told))
     assert error < 0.1 < told[0]["aer"]
     assert weights[NAMES.index("similarity")] > abs(weights[NAMES.index("posterior")])
