@@ -113,7 +113,6 @@ def view_model(
 
 
 def _loaded(path: str, verify: bool) -> Model | Any:
-    """Return what is in a file: a model, or weights in JSON."""
     from aligntools.formats.models.modelfile import is_model
 
     if path == "-" or is_model(path):

@@ -1,6 +1,5 @@
 """Texts in files through a model: their parts go in, and what is made of each is written and counted, in order."""
 
-import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
@@ -8,12 +7,11 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple, Protocol, Self, TypeVar, cast
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 
 from aligntools.formats.annotation.conll import Conll, parse_conll
-from aligntools.formats.annotation.conll_layouts import Layout
 from aligntools.formats.annotation.tagged_text import Tokens, parse_tagged, parse_text
 from aligntools.formats.annotation.text_kinds import SEPARATORS, looks_like_conll, refuse_first_line, sniff
 from aligntools.formats.opening import files
@@ -31,25 +29,10 @@ T = TypeVar("T")
 SHOWN = 5
 
 
-class Answerable(Protocol):
-    """One sentence, or pair, that is answered before the next is read: its line, what is wrong with it, a blank one."""
-
-    @property
-    def line(self) -> int:
-        """1-based number of its first line."""
-
-    @property
-    def problem(self) -> str:
-        """Why its answer is blank, or nothing."""
-
-    @property
-    def blank(self) -> Any:
-        """The answer to give instead."""
-
-
 class Part(NamedTuple):
-    """Sentences that are worked on together, also in another process; ``request`` where one is answered at once.
+    """Sentences that are worked on together, also in another process.
 
+    request: Where one is answered at once: it has the number of its ``line``, a ``problem`` and a ``blank`` text.
     first, number: Of the first sentence, in its text and in all texts; what is drawn depends on the latter.
     """
 
@@ -57,7 +40,7 @@ class Part(NamedTuple):
     first: int
     number: int
     text: Any
-    request: Answerable | None = None
+    request: Any = None
 
     def place(self, sentence: int) -> str:
         """Return where a sentence of the part is, for messages."""
@@ -181,19 +164,16 @@ def map_parts(
 
 
 def _by_worker(work: Callable[[Any, Part, Pool], T], model: Kept, part: Part, pool: Pool) -> T:
-    """Do a part's job."""
-    found: T = work(model.get(), part, pool)
-    return _whole(found)
+    return _whole(work(model.get(), part, pool))
 
 
 def _whole(found: T) -> T:
-    """Return what was made, all of it."""
     return cast(T, list(found)) if isinstance(found, Iterator) else found
 
 
 def _answer(work: Callable[[Any, Part, Pool], T], model: Any, part: Part, pool: Pool, tally: Tally) -> T:
     """Return the answer to a request, a blank one where it cannot be done."""
-    request: Answerable = part.request  # type: ignore[assignment]
+    request = part.request
     place = f"{_shown(part.path)}:{request.line}"
     if request.problem:
         tally.blank(request.problem, place)
@@ -245,8 +225,7 @@ class Request:
     @property
     def blank(self) -> Tokens | Conll:
         """A sentence without words, of the same format."""
-        found: Tokens | Conll = _blank(isinstance(self.text, Conll), self.line)
-        return found
+        return _blank(isinstance(self.text, Conll), self.line)
 
 
 def stream_requests(
@@ -268,7 +247,9 @@ def stream_requests(
             yield from _sentences(path, lines)
         else:
             white = WhiteSpace(path)
-            yield from _lines(lines, _reader(path, separator) if tags else lambda line, n: parse_text([white(line)], n))
+            read = _reader(path, separator) if tags else lambda line, n: parse_text([white(line)], n)
+            for number, line in enumerate(lines, 1):
+                yield _request(partial(read, line or b"", number), line is None, False, number)
             white.tell()
 
 
@@ -284,11 +265,6 @@ def _reader(path: object, separator: bytes | None) -> Callable[[bytes, int], Tok
     return read
 
 
-def _lines(lines: Iterable[bytes | None], read: Callable[[bytes, int], Tokens]) -> Iterator[Request]:
-    for number, line in enumerate(lines, 1):
-        yield _request(functools.partial(read, line or b"", number), line is None, False, number)
-
-
 def _sentences(path: object, lines: Iterable[bytes | None]) -> Iterator[Request]:
     first, block, size, inside, layout = 1, [], 0, False, None
     for number, line in enumerate(lines, 1):
@@ -298,16 +274,12 @@ def _sentences(path: object, lines: Iterable[bytes | None]) -> Iterator[Request]
         if line is None or not is_blank(line):
             inside = True
         elif inside:
-            found = _block(path, block, first, size, layout)
+            found = _request(partial(parse_conll, path, block, first, layout), size > MOST_BYTES, True, first)
             yield found
             layout = layout or (found.text.layout if isinstance(found.text, Conll) and not found.problem else None)
             first, block, size, inside = number + 1, [], 0, False
     if block or inside:
-        yield _block(path, block, first, size, layout)
-
-
-def _block(path: object, block: list[bytes], first: int, size: int, layout: Layout | None) -> Request:
-    return _request(lambda: parse_conll(path, block, first, layout), size > MOST_BYTES, True, first)
+        yield _request(partial(parse_conll, path, block, first, layout), size > MOST_BYTES, True, first)
 
 
 def _request(read: Callable[[], Tokens | Conll], over_long: bool, conll: bool, number: int) -> Request:

@@ -148,7 +148,7 @@ def test_the_commands_have_the_options_that_are_declared(name):
         for field, one in declared(kind).items():
             if one.option.group and field not in otherwise.split():
                 assert found[field].default == one.default, field
-                assert found[field].help.startswith(on_command_line.help_of(kind, field)), field
+                assert found[field].help.startswith(on_command_line.on_command_line(one.option.help)), field
 
 
 def test_values_are_held_against_types_choices_and_ranges():

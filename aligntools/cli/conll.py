@@ -29,7 +29,7 @@ from aligntools.ground.errors import UsageProblem
         help="Write CoNLL, with this column's values from FILE: lines of values or of word_TAG, one sentence"
         " per line, or CoNLL. May be given several times.",
     ),
-    options.output,
+    options.output(),
 )
 @options.group(
     "Columns and tokens",

@@ -53,11 +53,6 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Call
     return option_groups.option(long, *flags, name, **ruled | about)
 
 
-def help_of(kind: type[Settings], name: str) -> str:
-    """Return what the help says of a field."""
-    return on_command_line(declared(kind)[name].option.help)
-
-
 Choices: TypeAlias = tuple[str, ...] | Callable[[], tuple[str, ...]]
 
 

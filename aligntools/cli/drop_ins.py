@@ -64,8 +64,11 @@ def command(folder: str, overwrite: bool, quiet: bool, verbose: bool) -> None:
     for path in (place, place / "python"):
         if os.path.lexists(path) and not path.is_dir():
             raise UsageProblem(f"{path} is not a folder; give another name, or remove it")
+    shebang = f"#!{sys.executable} -EP"  # the caller's PYTHONPATH and PYTHONHOME may be meant for another Python
+    if len(sys.executable) >= LONGEST or set(sys.executable) & set(" \t"):
+        shebang = f"#!/bin/sh\n'''exec' {shlex.quote(sys.executable)} -EP \"$0\" \"$@\"\n' '''"
     texts = {
-        place / name: _PROGRAM.format(shebang=_shebang(), name=name, mark=MARK, folders=_folders())
+        place / name: _PROGRAM.format(shebang=shebang, name=name, mark=MARK, folders=_folders())
         for name in standins.PROGRAMS
     }
     texts |= {place / "python" / name / "__init__.py": _PACKAGE.format(name=name, mark=MARK) for name in _packages()}
@@ -84,17 +87,9 @@ def command(folder: str, overwrite: bool, quiet: bool, verbose: bool) -> None:
 
 
 def _packages() -> list[str]:
-    """Return the names of the adapters that there are."""
     if importlib.util.find_spec("aligntools.adapters") is None:
         return []
     return [name for name in standins.PACKAGES if importlib.util.find_spec(f"aligntools.adapters.{name}")]
-
-
-def _shebang() -> str:
-    """Return the first line; -E: the caller's PYTHONPATH and PYTHONHOME may be meant for another Python."""
-    if len(sys.executable) < LONGEST and not set(sys.executable) & set(" \t"):
-        return f"#!{sys.executable} -EP"
-    return f"#!/bin/sh\n'''exec' {shlex.quote(sys.executable)} -EP \"$0\" \"$@\"\n' '''"
 
 
 def _folders() -> list[str]:

@@ -28,7 +28,7 @@ from aligntools.metrics.scorers import AlignmentScorer
     options.file("-s", "--source", help="Source text: links past a sentence's end are refused."),
     options.file("-t", "--target", help="Target text, for the same check."),
     options.split,
-    options.output,
+    options.output(),
 )
 @declarations.group(AlignmentScoring, "all_sure", "ignore_possible")
 @scoring.tests("AER")

@@ -28,7 +28,7 @@ from aligntools.metrics.scorers import TranslationScorer
     options.file("-r", "--reference", "more", multiple=True, help="A further reference; may be repeated."),
     declarations.option(TranslationScoring, "tokenize", hidden=True),
     scoring.json,
-    options.output,
+    options.output(),
 )
 @declarations.group(TranslationScoring, "smooth", "smooth_value")
 @scoring.tests("BLEU")

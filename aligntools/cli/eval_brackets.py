@@ -27,7 +27,7 @@ from aligntools.metrics.scorers import BracketScorer
     "Input and output",
     declarations.group(BracketScoring, "ignore_forms"),
     scoring.json,
-    options.output,
+    options.output(),
 )
 @declarations.group(BracketScoring, "whole", "functions", "max_length")
 @scoring.tests("F1")

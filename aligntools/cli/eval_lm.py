@@ -39,7 +39,7 @@ _DECIMAL = math.log(10)
 )
 @options.group(
     "Input and output",
-    options.output,
+    options.output(),
     declarations.option(LanguageModelSettings, "lowercase"),
     options.split,
 )

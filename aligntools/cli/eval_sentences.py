@@ -10,7 +10,7 @@ from aligntools.cli import options, scoring
 @click.command("eval-sentences", cls=options.Command)
 @click.argument("gold", metavar="GOLD")
 @click.argument("hypotheses", metavar="LADDER...", nargs=-1, required=True)
-@options.group("Common options", scoring.paired("F1", "ladder"), scoring.json, options.output)
+@options.group("Common options", scoring.paired("F1", "ladder"), scoring.json, options.output())
 @scoring.tests("F1")
 def command(**o: Any) -> None:
     """Score groups of sentences against gold groups: precision, recall, F1, strict and lax.

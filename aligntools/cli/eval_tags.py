@@ -25,7 +25,7 @@ from aligntools.metrics.scorers import TagScorer
         "--by-tag", is_flag=True, help="Add precision, recall and F1 of each tag, and the most frequent errors."
     ),
 )
-@options.group("Input and output", declarations.group(TagScoring, without=("column",)), scoring.json, options.output)
+@options.group("Input and output", declarations.group(TagScoring, without=("column",)), scoring.json, options.output())
 @scoring.tests("accuracy")
 def command(**o: Any) -> None:
     """Score tags against gold tags: accuracy, and measures for induced classes without names.

@@ -35,7 +35,7 @@ from aligntools.metrics.scorers import TreeScorer
     "Input and output",
     declarations.group(TreeScoring, "column", "predicted_columns", "ignore_forms"),
     scoring.json,
-    options.output,
+    options.output(),
 )
 @declarations.group(TreeScoring, "max_length", "subtypes")
 @scoring.tests("UAS")

@@ -20,7 +20,7 @@ from aligntools.cli.flags import renamed
 )
 @options.group(
     "Input and output",
-    options.output,
+    options.output(),
     options.split,
     options.choice(
         "--format",

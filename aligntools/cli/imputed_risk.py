@@ -121,7 +121,6 @@ def command(*, samples: int | None, quiet: bool, verbose: bool, **o: Any) -> Non
 
 
 def _tell(step: "Step", verbose: bool) -> None:
-    """Show a step of learning."""
     f = step.figures
     if step.stage == "imputing":
         text = (

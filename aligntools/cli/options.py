@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable
-from typing import Any, overload
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -226,17 +226,13 @@ def _field(option: click.Option, ctx: click.Context) -> tuple[str, str]:
     if isinstance(option.type, Number):
         names, help = _with_range(names, help, option.type.allowed)
     if option.is_flag:
-        return f"{option.name}=true|false", re.sub(r"(?<=\[default: )(no-)?[\w-]+(?=\]$)", _truth, help)
+        return f"{option.name}=true|false", re.sub(
+            r"(?<=\[default: )(no-)?[\w-]+(?=\]$)", lambda flag: "false" if flag[1] else "true", help
+        )
     return f"{option.name}={names.partition(' ')[2]}", help
 
 
-def _truth(flag: re.Match[str]) -> str:
-    """Return the value that a flag gives its field."""
-    return "false" if flag[1] else "true"
-
-
 def _show_all(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
-    """Print the help with all options, and exit."""
     if value and not ctx.resilient_parsing:
         ctx.meta[WHOLE] = True
         click.echo(ctx.get_help(), color=ctx.color)
@@ -295,18 +291,11 @@ def verbosity(function: FC) -> FC:
     return function
 
 
-@overload
-def output(function: FC) -> FC: ...
-@overload
-def output(*, help: str) -> Callable[[FC], FC]: ...
 def output(
-    function: Any = None,
-    *,
     help: str = "Write to this file instead of standard output, completely or not at all.",
-) -> Any:
-    """Add ``-o/--output FILE``, passed as ``output`` (str; ``-``, the default, is standard output)."""
-    option = click.option("-o", "--output", metavar="FILE", type=WRITTEN, default="-", help=help)
-    return option if function is None else option(function)
+) -> Callable[[FC], FC]:
+    """Return ``-o/--output FILE``, passed as ``output`` (str; ``-``, the default, is standard output)."""
+    return written("-o", "--output", default="-", help=help)
 
 
 #: ``--seed N``, passed as ``seed`` (int).

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from aligntools import GrammarDecisions, ParserDecisions, ParserReading, TreeLists
-from aligntools.cli import declarations, options, reporter, service_options
+from aligntools.cli import declarations, options, service_options
 from aligntools.cli.flags import renamed
 from aligntools.ground.errors import UsageProblem
 
@@ -29,7 +29,7 @@ _CONSTITUENTS = {"decode", "pruning", "keep_tags", *TreeLists.names()}
         required=True,
         help="Parser from train-parser or transfer-parse, or grammar from train-grammar.",
     ),
-    options.output,
+    options.output(),
     declarations.group(ParserDecisions, "labels"),
 )
 @options.group(
@@ -84,10 +84,7 @@ def command(**o: Any) -> None:
     declarations.refuse(_DEPENDENCIES if grammar else _CONSTITUENTS, f"{kind}, which {o['model']} is", o)
     if not grammar and o["format"] == "text":
         raise UsageProblem(f"`format=text`: {o['model']} parses text with tags; tag it first")
-    lines = reporter.SpokenLines(not o["quiet"])
     decisions = declarations.settings(GrammarDecisions if grammar else ParserDecisions, o)
-    with reporter.shown(o["quiet"]):
-        ending = service_options.ending(o["unbuffered"])
-        words = declarations.call(parse_files, o, decisions=decisions, watch=lines, ending=ending)
+    words, lines = service_options.answered(parse_files, o, decisions=decisions)
     if o["verbose"]:
         lines.took(words, "words")

@@ -104,22 +104,19 @@ def aligning(folder: Path, pool: Pool) -> None:
         for form in kind.forms:
             settings = AlignerSettings(kind.name, views=(0,), **form).resolved(1000)
             models = stages.train(head, settings, pool, 1_000_000)
-            for _ in Applier(models, settings, sizes).posteriors(head, pool):
-                pass
+            list(Applier(models, settings, sizes).posteriors(head, pool))
     settings = AlignerSettings(views=(0,)).resolved(1000)
     models = stages.train(head, settings, pool, 1_000_000)
     _contrastive(head, settings, models, pool)
     reconstruct(head, list(models), settings, pool, 1_000_000, ReconstructionSettings(2, mre_smoothing=1.0))
     pieces = train_subwords(head, replace(settings, subwords=9), pool, 1_000_000)
     applier = Applier(models, settings, sizes, subwords=pieces)
-    for _ in applier.posteriors(head, pool, viterbi=True):
-        pass
+    list(applier.posteriors(head, pool, viterbi=True))
     for posteriors in applier.posteriors(read, pool):
         for way in (MEAN, JOINT):
             pairs, offsets, p = decide(posteriors, way, 0.4, pool)
     believed = GivenLinks.of(Links.from_lists([[(0, 0)]] * len(head)))
-    for _ in applier.posteriors(head, pool, believed=[believed]):
-        pass
+    list(applier.posteriors(head, pool, believed=[believed]))
     links = Links(pairs, offsets)
     data = pharaoh.format_pharaoh(links, "target", None, compiled=True)
     pharaoh.format_pharaoh(links, "source", p, compiled=True)
@@ -142,8 +139,7 @@ def _contrastive(bitext: corpus.Bitext, settings: ResolvedSettings, members: lis
     tasks.learn_from_gold(finder, bitext, Gold(links, links, "pharaoh", 0), plan, folds=0)
     for constraint in ("none", "block-itg"):
         chosen = replace(weights, search=replace(weights.search, constraint=constraint))
-        for _ in tasks.align(finder, bitext, chosen, pool, decisions=Decisions(phrases=True)):
-            pass
+        list(tasks.align(finder, bitext, chosen, pool, decisions=Decisions(phrases=True)))
     short = TeachingSettings(students=(50,), lessons=10, networks=1, passes=1)
     distillation.learn_start([distillation.lessons_of(bitext, model, short, pool)], short, pool)
 
@@ -200,8 +196,7 @@ def _language_model(text: str, path: str, pool: Pool) -> NgramModel:
     estimated = estimate(counts, store, pool, (0,))
     write_arpa(path, estimated.vocabulary, estimated.counts, estimated.blocks())
     model = language_model.load(path)
-    for _ in language_model.score_text(model, text, pool):
-        pass
+    list(language_model.score_text(model, text, pool))
     return model
 
 
@@ -369,8 +364,5 @@ def sentences(folder: Path, pool: Pool) -> None:
 
 def warm(part: str) -> None:
     """Compile all that one of the functions above uses."""
-    parts = {
-        f.__name__: f for f in (aligning, translating, parsing, tagging, constituents, encoding, clustering, sentences)
-    }
     with tempfile.TemporaryDirectory() as folder, Pool(1) as pool:
-        parts[part](Path(folder), pool)
+        globals()[part](Path(folder), pool)

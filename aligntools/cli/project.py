@@ -13,14 +13,9 @@ FEW = 20
 _OF_WORDS = "`{name}` is for labels of words, which `spans=brackets` does not carry over"
 
 
-class _Columns(click.ParamType):
-    """Names of columns between commas."""
-
-    name = "columns"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Split the names; which ones there are is the settings' to say."""
-        return tuple(name.strip() for name in value.split(",")) if isinstance(value, str) else value
+def _columns(value: Any) -> Any:
+    """Split names at commas; which ones there are is the settings' to say."""
+    return tuple(name.strip() for name in value.split(",")) if isinstance(value, str) else value
 
 
 @click.command(
@@ -42,10 +37,10 @@ class _Columns(click.ParamType):
     options.file(
         "-a", "--alignments", required=True, help="Links i-j or i-j:p, source-target, one line per sentence pair."
     ),
-    options.output,
+    options.output(),
     options.split,
     declarations.option(
-        ProjectionSettings, "columns", type=_Columns(), default="upos", excludes=("spans=brackets",), said=_OF_WORDS
+        ProjectionSettings, "columns", type=_columns, default="upos", excludes=("spans=brackets",), said=_OF_WORDS
     ),
     declarations.option(ProjectionSettings, "spans"),
 )

@@ -25,10 +25,10 @@ SO_FAR = " s so far"
 
 
 class ProgressLines:
-    """Progress by lines, for logs and batch jobs: one after each `EVERY` seconds in which something was done."""
+    """Progress by lines, one after each `EVERY` seconds with something done; ``first`` is said when work begins."""
 
-    def __init__(self, shown: bool) -> None:
-        self.shown = shown
+    def __init__(self, shown: bool, first: str = "") -> None:
+        self.shown, self._first = shown, first
         self.began = self.last = time.perf_counter()
 
     def tell(self, text: str | Callable[[], str]) -> None:
@@ -38,14 +38,6 @@ class ProgressLines:
             self.last = now
             text = text() if callable(text) else text
             sys.stderr.write(f"{text}; {now - self.began:.0f}{SO_FAR}\n")
-
-
-class SpokenLines(ProgressLines):
-    """The same, with lines on what was found; ``first`` is printed when the files were read and work begins."""
-
-    def __init__(self, shown: bool, first: str = "") -> None:
-        super().__init__(shown)
-        self._first = first
 
     def begin(self, what: str, total: int | None = None, unit: str = "step") -> None:
         """Count time from here."""
@@ -116,7 +108,6 @@ class Reporter:
             self.say(describe(step.stage, figures))
 
     def _write(self, figures: Mapping[str, Any]) -> None:
-        """Add a line to the log."""
         if self.log:
             self.log.write((json.dumps(figures) + "\n").encode())
             self.log.flush()
@@ -147,7 +138,8 @@ class Reporter:
     def advance(self, what: str, steps: int = 1) -> None:
         """Move the bar by ``steps``, or write a line where there is none and it is time."""
         self.done += steps
-        self.lines.tell(lambda: self._reached(what))
+        done = f"{self.done} {self.unit}s" if self.total is None else f"{self.unit} {self.done} of {self.total}"
+        self.lines.tell(f"{what}: {done}")
         if self.bar is not None:
             self.bar.set_description(what, refresh=False)
             self.bar.update(steps)
@@ -161,11 +153,6 @@ class Reporter:
         before = self.extra * self.pairs // max(self.text, 1)
         self.pairs += pairs
         self.advance(what, self.extra * self.pairs // max(self.text, 1) - before)
-
-    def _reached(self, what: str) -> str:
-        if self.total is None:
-            return f"{what}: {self.done} {self.unit}s"
-        return f"{what}: {self.unit} {self.done} of {self.total}"
 
     def close(self) -> None:
         """Take the bar away."""

@@ -4,14 +4,18 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
+from typing import Any, TypeVar
 
 import click
 
+from aligntools.cli import declarations
+from aligntools.cli.reporter import ProgressLines, shown
 from aligntools.ground.errors import DataError
 
+K = TypeVar("K")
 TERMINATED = 143
 
 #: ``--unbuffered``, passed as ``unbuffered`` (bool).
@@ -20,6 +24,13 @@ unbuffered = click.option(
     is_flag=True,
     help="Write each result before the next line is read (for services).",
 )
+
+
+def answered(function: Callable[..., K], o: Mapping[str, Any], first: str = "", **more: Any) -> tuple[K, ProgressLines]:
+    """Call what answers texts line by line, with a command's options; return its result and what speaks of it."""
+    lines = ProgressLines(not o["quiet"], first)
+    with shown(o["quiet"]):
+        return declarations.call(function, o, watch=lines, ending=ending(o["unbuffered"]), **more), lines
 
 
 def ending(unbuffered: bool) -> Callable[[], AbstractContextManager[None]]:

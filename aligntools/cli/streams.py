@@ -21,24 +21,13 @@ class _Unfailing:
         return getattr(self._file, name)
 
     def write(self, text: str) -> int:
-        """Write, or lose the text."""
         with contextlib.suppress(OSError, ValueError):
             return self._file.write(readable(text))
         return len(text)
 
     def flush(self) -> None:
-        """Flush, if that is possible."""
         with contextlib.suppress(OSError, ValueError):
             self._file.flush()
-
-
-def _occupy_closed() -> None:
-    """Open the null device where a standard stream is closed; else the next file that is opened takes its number."""
-    for descriptor in range(3):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
 
 
 @contextlib.contextmanager
@@ -62,7 +51,11 @@ def _written_whole() -> Iterator[None]:
 @contextlib.contextmanager
 def safe() -> Iterator[None]:
     """Make the standard streams safe while the block runs."""
-    _occupy_closed()
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:  # it is closed, and the next file that is opened would take its number
+            os.open(os.devnull, os.O_RDWR)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name == "ascii":
             stream.reconfigure(encoding="utf-8")  # a system of ASCII shows bytes as they are

@@ -43,7 +43,6 @@ _ONE_WAY = "give the files either as arguments or with -i and -j"
 
 
 def _texts(name: str, about: str) -> Callable[[FC], FC]:
-    """Return the option for the texts of both sides."""
     return click.option(name, nargs=2, metavar="SRC TGT", type=options.Place(), help=about)
 
 
@@ -81,7 +80,7 @@ def _texts(name: str, about: str) -> Callable[[FC], FC]:
         hidden=True,  # what --split unicode was called
     ),
     options.split,
-    options.output,
+    options.output(),
     click.option("--in-place", is_flag=True, help="Replace A by the result."),
 )
 @options.group(

@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from aligntools import TagDecisions, TagLists, TagReading, TagWriting
-from aligntools.cli import declarations, kinds, options, reporter, service_options
+from aligntools.cli import declarations, kinds, options, service_options
 from aligntools.cli.flags import renamed
 from aligntools.formats.inputs.sentences import RawReading
+from aligntools.ground.declarations import declared
 
 
 class _Tag(options.Command):
@@ -35,7 +36,7 @@ class _Tag(options.Command):
 @options.group(
     "Common options",
     options.file("-m", "--model", required=True, help="Tagger from train-tagger (or train-hmm)."),
-    options.output,
+    options.output(),
     declarations.group(TagWriting, "to"),
 )
 @options.group(
@@ -49,7 +50,7 @@ class _Tag(options.Command):
         type=kinds.Column(),
         multiple=True,
         show_default=False,
-        help=declarations.help_of(TagWriting, "keep") + " May be given several times.",
+        help=declared(TagWriting)["keep"].option.help + " May be given several times.",
     ),
     options.split,
     options.written(
@@ -89,10 +90,6 @@ def command(**o: Any) -> None:
     """
     from aligntools.tagging.tag_files import tag_files
 
-    lines = reporter.SpokenLines(not o["quiet"])
-    with reporter.shown(o["quiet"]):
-        words = declarations.call(
-            tag_files, o, watch=lines, given=declarations.given(), ending=service_options.ending(o["unbuffered"])
-        )
+    words, lines = service_options.answered(tag_files, o, given=declarations.given())
     if o["verbose"]:
         lines.took(words, "words")

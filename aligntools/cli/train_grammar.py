@@ -88,7 +88,7 @@ def command(**o: Any) -> None:
     asked = {"--treebank": bool(o["treebanks"]), "--text": o["text"] is not None}
     which = "give one: --treebank for a grammar from trees, or --text for one from tags"
     use = training.check_use(o, USES, asked, which)
-    with training.reporting(o, _line) as steps:
+    with training.reporting(o, _line) as (steps, result):
         run = declarations.settings(Run, o)
         if use == "--treebank":
             own = GrammarSettings(**declarations.chosen(GrammarSettings, o))
@@ -101,11 +101,10 @@ def command(**o: Any) -> None:
             reading = declarations.settings(TagReading, o)
             induce_grammar(o["text"], other, reading=reading, run=run, progress=steps).save(o["output"])
     if not o["quiet"]:
-        _tell(steps.result)
+        _tell(result)
 
 
 def _line(step: Step) -> str:
-    """Return the line of an iteration of EM."""
     own = step.figures
     if step.stage == "induce":
         return f"iteration {own['step']}: objective {own['objective']:.1f}"
@@ -118,7 +117,6 @@ def _line(step: Step) -> str:
 
 
 def _tell(found: dict[str, Any]) -> None:
-    """Write what came of a training to standard error."""
     if found.get("skipped"):
         total = sum(found["skipped"].values())
         sys.stderr.write(f"{total} sentences left out: {training.counts(found['skipped'])}\n")

@@ -146,7 +146,6 @@ def command(**o: Any) -> None:
 
 
 def _train(o: dict[str, Any], log: "Output | None") -> str:
-    """Train a tagger; return what to say in the end."""
     from aligntools.tagging.taggers import train_tagger
 
     def describe(step: Step) -> str:
@@ -156,7 +155,7 @@ def _train(o: dict[str, Any], log: "Output | None") -> str:
             f" log-likelihood {f['log_likelihood']:.2f}"
         )
 
-    steps = training.Steps(o["verbose"], log, describe, o["quiet"])
+    steps, result = training.steps(o["verbose"], log, describe, o["quiet"])
     tagger = train_tagger(
         o["tagged"],
         declarations.settings(TaggerSettings, o),
@@ -167,16 +166,15 @@ def _train(o: dict[str, Any], log: "Output | None") -> str:
         progress=steps,
     )
     tagger.save(o["output"])
-    sizes = "{words} words, {tags} tags, {states} states, {models} models".format(**steps.result)
+    sizes = "{words} words, {tags} tags, {states} states, {models} models".format(**result)
     if not o["partial"]:
         return sizes
-    known = "; {given} words may have one tag, {several} several, {free} any".format(**steps.result)
-    against = "; {dropped} given tags are not in the dictionary" if steps.result["dropped"] else ""
-    return sizes + known + against.format(**steps.result)
+    known = "; {given} words may have one tag, {several} several, {free} any".format(**result)
+    against = "; {dropped} given tags are not in the dictionary" if result["dropped"] else ""
+    return sizes + known + against.format(**result)
 
 
 def _induce(o: dict[str, Any], log: "Output | None") -> str | None:
-    """Induce tags; return what to say in the end."""
     from aligntools.formats.inputs.annotation import check_words, read_untagged
     from aligntools.tagging.taggers import induce_tags
     from aligntools.tagging.word_classes import word_classes
@@ -189,7 +187,7 @@ def _induce(o: dict[str, Any], log: "Output | None") -> str | None:
         figures = f"objective {f['objective']:.2f}, perplexity {f['perplexity']:.3f}"
         return f"{start}iteration {f['iteration']}: {figures}"
 
-    steps = training.Steps(True, log, describe, o["quiet"])
+    steps, result = training.steps(True, log, describe, o["quiet"])
     text, reading, run = o["text"], declarations.settings(WordReading, o), declarations.settings(Run, o)
     wanted = {False: o["save_classes"], True: o["save_paths"]}
     if any(wanted.values()):  # it is read once: it may be standard input
@@ -208,8 +206,8 @@ def _induce(o: dict[str, Any], log: "Output | None") -> str | None:
         if path:
             word_classes(text, tagger, paths=paths, run=run).save(path)
     tagger.save(o["output"])
-    kept = "; kept restart {}".format(steps.result["restart"] + 1) if o["restarts"] > 1 else ""
-    return "{words} words, {types} different, {states} states".format(**steps.result) + kept if o["verbose"] else None
+    kept = "; kept restart {}".format(result["restart"] + 1) if o["restarts"] > 1 else ""
+    return "{words} words, {types} different, {states} states".format(**result) + kept if o["verbose"] else None
 
 
 def _alignments(o: dict[str, Any]) -> None:

@@ -102,7 +102,7 @@ def command(**o: Any) -> None:
     which = "give one text: --treebank for a parser from trees, or --unsupervised for one from tags"
     use = training.check_use(o, USES, asked, which)
     reading, run = declarations.settings(ParserReading, o), declarations.settings(Run, o)
-    with training.reporting(o, training.lbfgs_step) as steps:
+    with training.reporting(o, training.lbfgs_step) as (steps, result):
         how: dict[str, Any] = {"checkpoint": o["checkpoint"], "reading": reading, "run": run, "progress": steps}
         if use == "--treebank":
             parser = train_parser(o["treebanks"], declarations.settings(ParserSettings, o), classes=o["classes"], **how)
@@ -111,11 +111,10 @@ def command(**o: Any) -> None:
             parser = induce_parser(o["unsupervised"], own, **how)
         parser.save(o["output"])
     if not o["quiet"]:
-        _tell(steps.result)
+        _tell(result)
 
 
 def _tell(found: dict[str, Any]) -> None:
-    """Write what came of a training to standard error."""
     if found["skipped"]:
         first = f"; the first is {found['first_skipped']}" if found.get("first_skipped") else ""
         total = sum(found["skipped"].values())

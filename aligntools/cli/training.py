@@ -5,7 +5,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -17,6 +17,8 @@ from aligntools.ground.progress import Step
 if TYPE_CHECKING:
     from aligntools.formats.opening.files import Output
 
+#: A callback for steps, and where the figures of the last one, ``trained``, are put.
+Steps: TypeAlias = tuple[Callable[[Step], None], dict[str, Any]]
 #: What all uses of a command that trains have.
 COMMON = {"output", "log_json", "threads", "seed", "quiet", "verbose"}
 #: Old spellings of where a model is written.
@@ -38,12 +40,12 @@ checkpoint = click.option(
 
 
 @contextlib.contextmanager
-def reporting(o: Mapping[str, Any], describe: Callable[[Step], str]) -> "Iterator[Steps]":
+def reporting(o: Mapping[str, Any], describe: Callable[[Step], str]) -> Iterator[Steps]:
     """Set up the messages of a training: notices, its steps, the log of ``--log-json``; ``o`` are options by name."""
     from aligntools.formats.opening.files import writing
 
     with shown(o["quiet"]), writing(o["log_json"]) if o["log_json"] else contextlib.nullcontext() as log:
-        yield Steps(o["verbose"], log, describe, o["quiet"])
+        yield steps(o["verbose"], log, describe, o["quiet"])
 
 
 def check_use(o: Mapping[str, Any], uses: Mapping[str, set[str]], asked: Mapping[str, bool], otherwise: str) -> str:
@@ -55,28 +57,26 @@ def check_use(o: Mapping[str, Any], uses: Mapping[str, set[str]], asked: Mapping
     return found[0]
 
 
-class Steps:
-    """Shows the steps of a training, or one twice a minute, and logs them; ``result``: figures of the last."""
+def steps(show: bool, log: "Output | None", describe: Callable[[Step], str], quiet: bool) -> Steps:
+    """Return what shows the steps of a training, or one twice a minute, and logs them; and the last one's figures."""
+    show = show and not quiet
+    result, lines, last = dict[str, Any](), ProgressLines(not show and not quiet), time.perf_counter()
 
-    def __init__(self, show: bool, log: "Output | None", describe: Callable[[Step], str], quiet: bool) -> None:
-        self.show, self.log, self.describe = show and not quiet, log, describe
-        self.result: dict[str, Any] = {}
-        self.lines = ProgressLines(not show and not quiet)
-        self.last = time.perf_counter()
-
-    def __call__(self, step: Step) -> None:
-        """Take a step."""
+    def take(step: Step) -> None:
+        nonlocal last
         if step.stage == "trained":
-            self.result = dict(step.figures)
+            result.update(step.figures)
             return
-        if self.show:
-            sys.stderr.write(self.describe(step) + "\n")
-        self.lines.tell(lambda: self.describe(step))
-        if self.log:
+        if show:
+            sys.stderr.write(describe(step) + "\n")
+        lines.tell(lambda: describe(step))
+        if log:
             now = time.perf_counter()
-            cost = {"seconds": now - self.last, "peak_mb": peak_mb()}
-            self.log.write((json.dumps({"stage": step.stage} | dict(step.figures) | cost) + "\n").encode())
-            self.last = now
+            cost = {"seconds": now - last, "peak_mb": peak_mb()}
+            log.write((json.dumps({"stage": step.stage} | dict(step.figures) | cost) + "\n").encode())
+            last = now
+
+    return take, result
 
 
 def lbfgs_step(step: Step) -> str:

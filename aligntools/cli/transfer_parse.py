@@ -89,7 +89,7 @@ def command(**o: Any) -> None:
     texts, quiet = {"source": o["sources"], "target": o["targets"], "alignments": o["alignments"]}, o["quiet"]
     several = len(o["source_models"]) > 1 or any(len(own) > 1 for own in texts.values())
     given: dict[str, Any] = {name: ([*own] if several else own[0]) if own else None for name, own in texts.items()}
-    with training.reporting(o, training.lbfgs_step) as steps:
+    with training.reporting(o, training.lbfgs_step) as (steps, found):
         parser = transfer_parser(
             [*o["source_models"]] if several else o["source_models"][0],
             **given,
@@ -104,7 +104,6 @@ def command(**o: Any) -> None:
             **declarations.chosen(LinkReading, o),
         )
         parser.save(o["output"])
-    found = steps.result
     if quiet or not found:
         return
     for line in found["left_out"]:

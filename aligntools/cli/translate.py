@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from aligntools import DecoderSettings, LatticeSettings, TranslationLists
-from aligntools.cli import declarations, kinds, options, reporter, service_options
+from aligntools.cli import declarations, kinds, options, service_options
 from aligntools.cli.flags import renamed
 from aligntools.ground.declarations import range_of
 
@@ -45,7 +45,7 @@ from aligntools.ground.declarations import range_of
         help="Weight of a score; once for each.  [default: what -w has for lattice-1 and so on, or 1]",
     ),
     options.split,
-    options.output,
+    options.output(),
     declarations.group(TranslationLists, without=["seed"]),
     options.written("--hypergraphs", help="Also write the packed derivations to this file, as JSON lines."),
     options.written(
@@ -64,7 +64,7 @@ from aligntools.ground.declarations import range_of
 @options.group(
     "Resources", options.verify, declarations.option(TranslationLists, "seed"), options.threads, options.verbosity
 )
-def command(*, arc_weights: tuple[float, ...], quiet: bool, verbose: bool, **o: Any) -> None:
+def command(*, arc_weights: tuple[float, ...], **o: Any) -> None:
     """Translate text with a hierarchical grammar, one line out for each line in.
 
     Reads standard input if no TEXT is given, and writes as it goes. Words are separated by spaces; words that the
@@ -82,12 +82,10 @@ def command(*, arc_weights: tuple[float, ...], quiet: bool, verbose: bool, **o: 
     from aligntools.translating.translation_files import translate_files
 
     untuned = "no weights given (-w): translating with untuned ones; imputed-risk learns them"
-    lines = reporter.SpokenLines(not quiet, "" if o["weights"] else untuned)
-    with reporter.shown(quiet):
-        lattices = declarations.settings(LatticeSettings, o, arc_weights=arc_weights or None)
-        ending = service_options.ending(o["unbuffered"])
-        count, total = declarations.call(translate_files, o, lattices=lattices, watch=lines, ending=ending)
-    if verbose:
+    lattices = declarations.settings(LatticeSettings, o, arc_weights=arc_weights or None)
+    found, lines = service_options.answered(translate_files, o, "" if o["weights"] else untuned, lattices=lattices)
+    count, total = found
+    if o["verbose"]:
         seconds = time.perf_counter() - lines.began
         score = "" if total is None else f", mean score {total / max(count, 1):.4f}"
         lines.say(f"{count} sentences in {seconds:.1f} s ({count / max(seconds, 1e-9):.1f}/s){score}")

@@ -29,7 +29,6 @@ class _SystemPlace(options.Place):
     """A file, or ``NAME=FILE``."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> SystemFile:
-        """Split the name off, unless the whole is a file."""
         name, sign, path = value.partition("=")
         if not sign or not name or os.path.exists(value):
             name, path = "", value
@@ -38,59 +37,53 @@ class _SystemPlace(options.Place):
         return found
 
 
-def _of_alignments(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
-    """Return the view of alignments, and the number of the pair: ``-i`` may give it, too."""
+def _of_alignments(given: dict[str, Any], title: str | None) -> "View":
+    """Return the view of alignments; ``-i`` may give the number of the pair, too."""
     from aligntools.viewing.view import view
 
     source, target, joint = given["source"], given["target"], given["joint"]
     if source and target and joint:
-        if number or not (joint.isascii() and joint.isdigit() and int(joint)):
+        if given["number"] or not (joint.isascii() and joint.isdigit() and int(joint)):
             raise UsageProblem("give the text as -i or as -s and -t; with those, -i is the number of a pair")
-        number, joint = int(joint), None
+        given["number"], joint = int(joint), None
     if bool(source) != bool(target) or not (source or joint):
         raise UsageProblem("give the text with -i, or with both -s and -t")
     systems = [*given["alignments"], *(_SystemPlace().convert(path, None, None) for path in given["files"])]
     names = ("gold", "source_tags", "target_tags", "checked", "input_format", "languages", *GoldReading.names())
     how = {name: given[name] for name in names}
     text = (source, target) if source else joint
-    return view(text, *systems, names=[s.label for s in systems], title=title or "Alignments", **how), number
+    return view(text, *systems, names=[s.label for s in systems], title=title or "Alignments", **how)
 
 
-def _of_sentences(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
-    """Return the view of two documents in groups of sentences."""
+def _of_sentences(given: dict[str, Any], title: str | None) -> "View":
     from aligntools.viewing.sentences import view_sentences
 
-    return view_sentences(given["source"], given["target"], given["ladder"], title), number
+    return view_sentences(given["source"], given["target"], given["ladder"], title)
 
 
-def _of_model(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
-    """Return the view of a model."""
+def _of_model(given: dict[str, Any], title: str | None) -> "View":
     from aligntools.models import view_model
 
-    settings = declarations.settings(ModelViewing, given)
-    return view_model(given["model"], settings, title=title, verify=given["verify"]), number
+    return view_model(given["model"], declarations.settings(ModelViewing, given), title=title, verify=given["verify"])
 
 
-def _of_training(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
-    """Return the view of logs of training."""
+def _of_training(given: dict[str, Any], title: str | None) -> "View":
     from aligntools.viewing.annotation import view_training
 
-    files = [*given["log"], *given["files"]]
-    return view_training(*files, title=title or "Training"), number
+    return view_training(*given["log"], *given["files"], title=title or "Training")
 
 
-def _of_derivations(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
-    """Return the view of derivations of translations."""
+def _of_derivations(given: dict[str, Any], title: str | None) -> "View":
     from aligntools.viewing.annotation import view_derivations
 
-    return view_derivations(given["derivations"], given["reference"], title=title), number
+    return view_derivations(given["derivations"], given["reference"], title=title)
 
 
-def _of_trees(given: dict[str, Any], number: int | None, title: str | None) -> "tuple[View, int | None]":
+def _of_trees(given: dict[str, Any], title: str | None) -> "View":
     """Return the view of trees, or of tags where these are asked for or the first file has no trees."""
     from aligntools.viewing.annotation import view_annotation
 
-    return view_annotation(given["files"], tags=given["tags"], column=given["column"], title=title), number
+    return view_annotation(given["files"], tags=given["tags"], column=given["column"], title=title)
 
 
 class Kind(NamedTuple):
@@ -101,7 +94,7 @@ class Kind(NamedTuple):
 
     group: str
     arguments: tuple[str, ...]
-    view_of: Callable[[dict[str, Any], int | None, str | None], "tuple[View, int | None]"]
+    view_of: Callable[[dict[str, Any], str | None], "View"]
     missing: str
     shared: tuple[str, ...] = ()
 
@@ -260,7 +253,7 @@ KINDS = {
 )
 @options.group("Messages", options.verbosity)
 @click.pass_context
-def command(ctx: click.Context, /, number: int | None, title: str | None, **given: Any) -> None:
+def command(ctx: click.Context, /, title: str | None, **given: Any) -> None:
     """Look at results: in the terminal, as a page (-o), as a picture (--svg).
 
     With -s, -t (or -i) and -a: sentence pairs with their links, of one system or several, beside gold links if there
@@ -288,7 +281,8 @@ def command(ctx: click.Context, /, number: int | None, title: str | None, **give
     kind = _kind(given)
     _check_options(ctx, kind)
     with reporter.shown(given["quiet"]):
-        shown, number = KINDS[kind].view_of(given, number, title)
+        shown = KINDS[kind].view_of(given, title)
+    number = given["number"]
     if number and number > len(shown):
         raise UsageProblem(KINDS[kind].missing.format(number, len(shown)))
     drawing = {"form": given["form"]} if kind == "alignments" else {}

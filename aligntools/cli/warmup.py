@@ -45,7 +45,6 @@ def _warm(processes: int) -> Iterator[tuple[str, float]]:
 
 
 def _part(name: str) -> tuple[str, float]:
-    """Warm up a part; return its name and the seconds that it took."""
     began = time.perf_counter()
     from aligntools.cli.precompile import warm
 

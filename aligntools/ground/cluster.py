@@ -114,9 +114,8 @@ def _check_folder(folder: str, token: str, named: str, dask_worker: Any) -> None
         problem = "is another folder there" if os.path.isdir(folder) else "is not there"
     except OSError as error:
         problem = f"cannot be read and written ({error.strerror})"
-    raise DataError(
-        folder, None, f"{problem} for the worker {dask_worker.address} (give {named} a folder that all workers see)"
-    )
+    where = f"for the worker {dask_worker.address} (give {named} a folder that all workers see)"
+    raise DataError(folder, None, f"{problem} {where}")
 
 
 def _check_files(sizes: Sequence[tuple[str, int]], dask_worker: Any) -> None:
@@ -128,11 +127,8 @@ def _check_files(sizes: Sequence[tuple[str, int]], dask_worker: Any) -> None:
         except OSError as error:
             problem = f"cannot be read ({error.strerror})"
         if problem:
-            raise DataError(
-                path,
-                None,
-                f"{problem} for the worker {dask_worker.address} (put input into a folder that all workers see)",
-            )
+            where = f"for the worker {dask_worker.address} (put input into a folder that all workers see)"
+            raise DataError(path, None, f"{problem} {where}")
 
 
 #: Returns the threads of this worker's jobs, by their number.
@@ -150,7 +146,6 @@ _leads = threading.Event()
 
 
 def _do(function: JobFunction, job: Any) -> None:
-    """Do a job on a worker."""
     worker = _dask().get_worker()
     bound = None if _leads.is_set() else worker.memory_manager.memory_limit
     with _turn(worker.address):
@@ -167,13 +162,7 @@ def _do(function: JobFunction, job: Any) -> None:
 class Cluster:
     """Runs jobs on the workers of a Dask scheduler: one at a time on each, with its threads and its memory."""
 
-    def __init__(
-        self,
-        scheduler: str | os.PathLike[str],
-        *,
-        wait: float = APPEAR,
-        advice: Advice = _ADVICE,
-    ) -> None:
+    def __init__(self, scheduler: str | os.PathLike[str], *, wait: float = APPEAR, advice: Advice = _ADVICE) -> None:
         distributed = _dask()
         self.workers, self._alone, self._advice = 1, False, advice
         _leads.set()
@@ -188,7 +177,13 @@ class Cluster:
             self.address = _address_in(os.fspath(scheduler)) if is_file else str(scheduler)
             self._client = self._connect(distributed)
             self._open.callback(self._client.close, timeout=5)
-            self._wait_for_workers(wait)
+            try:
+                self._client.wait_for_workers(1, timeout=wait)
+            except TimeoutError as error:
+                raise ClusterError(
+                    f"the Dask scheduler at {self.address} has no workers, also after {wait:.0f} s: start some with "
+                    f"`dask worker {self.address}`"
+                ) from error
             self._known = set(self._addresses())
             self._check(self._check_versions)
         except BaseException:
@@ -203,19 +198,11 @@ class Cluster:
             with warnings.catch_warnings(action="ignore"):  # Dask's own of versions; ours are more strict
                 return distributed.Client(self.address, timeout=CONNECT, set_as_default=False, name="aligntools")
         except (OSError, ValueError, TimeoutError) as error:
-            reason = f"nothing answered within {CONNECT:.0f} s" if _is_timeout(error) else _first_line(error)
+            late = isinstance(error, TimeoutError) or "timed out" in str(error).lower()
+            reason = f"nothing answered within {CONNECT:.0f} s" if late else _first_line(error)
             raise ClusterError(
                 f"no Dask scheduler at {shown(self.address)}: {reason[:LONGEST]} (`cluster` is the address"
                 " that `dask scheduler` prints, or the scheduler file that it writes)"
-            ) from error
-
-    def _wait_for_workers(self, seconds: float) -> None:
-        try:
-            self._client.wait_for_workers(1, timeout=seconds)
-        except TimeoutError as error:
-            raise ClusterError(
-                f"the Dask scheduler at {self.address} has no workers, also after {seconds:.0f} s: start some with "
-                f"`dask worker {self.address}`"
             ) from error
 
     def _check_versions(self, workers: Collection[str]) -> None:
@@ -245,7 +232,6 @@ class Cluster:
         return dict(sorted(answers.items()))
 
     def _addresses(self) -> list[str]:
-        """Return the workers' addresses as they are now."""
         try:
             found = list(self._client.nthreads())
         except (OSError, TimeoutError, RuntimeError) as error:
@@ -381,7 +367,6 @@ class Cluster:
 
 
 def _address_in(path: str) -> str:
-    """Return the address that a scheduler's file has."""
     try:
         with open(path, encoding="utf-8") as file:  # one that never ends, like a device, is not it
             address = json.loads(file.read(MOST))["address"]
@@ -390,10 +375,6 @@ def _address_in(path: str) -> str:
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(path, None, "is not the file of a Dask scheduler (JSON with an address)") from error
     return str(address)
-
-
-def _is_timeout(error: BaseException) -> bool:
-    return isinstance(error, TimeoutError) or "timed out" in str(error).lower()
 
 
 def _first_line(error: BaseException) -> str:

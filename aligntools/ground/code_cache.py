@@ -56,7 +56,9 @@ class CodeFiles:
             except OSError:
                 continue
             except Exception as error:  # unpickling can raise anything
-                _complain(path, str(error))
+                if not _damaged:  # if there is one, there are often many
+                    log.info(f"compiled code in {path.parent} is damaged ({error}: {path.name}); compiling it again")
+                _damaged.append(path)
         return None
 
     def save(self, key: object, data: Any) -> None:
@@ -106,13 +108,6 @@ def _read(path: Path) -> bytes:
     return data[start:]
 
 
-def _complain(path: Path, error: str) -> None:
-    """Warn of the first damaged file: if there is one, there are often many."""
-    if not _damaged:
-        log.info(f"compiled code in {path.parent} is damaged ({error}: {path.name}); compiling it again")
-    _damaged.append(path)
-
-
 #: The files that were found damaged in this run.
 _damaged: list[Path] = []
 
@@ -141,7 +136,6 @@ class _Turns:
         self._said = False
 
     def say(self, text: str) -> None:
-        """Log the first thing that happens; a line is enough."""
         if not self._said:
             log.info(text)
         self._said = True

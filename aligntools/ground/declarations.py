@@ -251,7 +251,9 @@ class Keywords:
             whole = cast("S | None", self._left.pop(whole, None))
         names = [*declared(kind), *former(kind)]
         own = modern(kind, {name: self._left.pop(name) for name in names if name in self._left})
-        several = {name: tuple(value) for name, value in own.items() if _is_list(kind, name, value)}
+        single = (type(None), str, tuple, os.PathLike)
+        known = declared(kind)
+        several = {n: tuple(v) for n, v in own.items() if known[n].several and not isinstance(v, single)}
         return replace(whole if whole is not None else kind(), **own | several).checked()
 
     def pop(self, name: str) -> Any:
@@ -270,17 +272,14 @@ class Keywords:
             raise TypeError(f"{self._function}() got an unexpected keyword argument '{name}'")
 
 
-def _is_list(kind: type[Settings], name: str, value: Any) -> bool:
-    return declared(kind)[name].several and value is not None and not isinstance(value, (str, tuple, os.PathLike))
-
-
 def taking(*kinds: type[Settings]) -> Callable[[F], F]:
     """Return a decorator that puts the options of settings into a docstring for ``**options``, and into ``takes``."""
 
     def decorate(function: F) -> F:
         function.takes = kinds  # type: ignore[attr-defined]
         if function.__doc__:
-            function.__doc__ = _filled(inspect.cleandoc(function.__doc__), kinds)
+            text, mark = inspect.cleandoc(function.__doc__), rf"^{re.escape(_MARK)}$"
+            function.__doc__ = re.sub(mark, lambda _: parameters(*kinds), text, count=1, flags=re.MULTILINE)
         return function
 
     return decorate
@@ -303,7 +302,3 @@ def parameters(*kinds: type[Settings]) -> str:
             text = textwrap.fill(named(one.described, as_keyword), 110)
             found.append(f"{one.name} : {one.typed}{default}\n{textwrap.indent(text, '    ')}")
     return "\n".join(found)
-
-
-def _filled(text: str, kinds: tuple[type[Settings], ...]) -> str:
-    return re.sub(rf"^{re.escape(_MARK)}$", lambda _: parameters(*kinds), text, count=1, flags=re.MULTILINE)

@@ -42,11 +42,7 @@ class AligntoolsError(Exception):
 
     def __reduce__(self) -> Any:
         """Arrive from another process as it was raised there, whatever a subclass asks of its callers."""
-        return _as_raised, (type(self), self.args), self.__dict__
-
-
-def _as_raised(kind: type[AligntoolsError], args: tuple[Any, ...]) -> AligntoolsError:
-    return kind.__new__(kind, *args)
+        return Exception.__new__, (type(self), *self.args), self.__dict__
 
 
 class UsageProblem(AligntoolsError):
@@ -123,7 +119,7 @@ _PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {0x7F: "\u2421"}
 _REPLACED = re.compile("[\x80-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
-def visible(text: str) -> str:
+def visible(text: str | bytes) -> str:
     r"""Return text with a sign in the place of each control character and of each byte that is not UTF-8.
 
     What is returned can be put into UTF-8, HTML and XML 1.0, and does nothing to a terminal but to be shown.
@@ -131,6 +127,7 @@ def visible(text: str) -> str:
     >>> visible("a\x00b\x1b[31m")
     'a␀b␛[31m'
     """
+    text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     if text.isascii() and text.isprintable():
         return text
     return _REPLACED.sub("\ufffd", readable(text, "surrogateescape").translate(_PICTURES))

@@ -23,11 +23,8 @@ LEAST, PART = 64 << 20, 0.5
 _WAY_OUT = "give a part of the text, a machine with more, or a higher `max_memory`"
 
 
-class _Bound:
-    """The bound in force, and whether it was asked for."""
-
-    bytes: int | None = None
-    asked = False
+#: The bound in force, in bytes, and whether it was asked for.
+_bound: tuple[int | None, bool] = None, False
 
 
 def available(root: str = "/") -> int:
@@ -60,34 +57,35 @@ def used() -> int:
 
 def limit() -> int | None:
     """Return the bound in force, in bytes."""
-    return _Bound.bytes
+    return _bound[0]
 
 
 def set_limit(size: int | None, *, asked: bool = True) -> None:
     """Bound this process's memory (None: not); ``asked``: with ``--max-memory``. `bounded` puts the old bound back."""
-    _Bound.bytes, _Bound.asked = size, asked
+    global _bound
+    _bound = size, asked
 
 
 @contextlib.contextmanager
 def bounded(size: int | None, *, asked: bool = True) -> Iterator[None]:
     """Bound this process's memory as long as the block runs."""
-    before = _Bound.bytes, _Bound.asked
+    before = _bound
     set_limit(size, asked=asked)
     try:
         yield
     finally:
-        _Bound.bytes, _Bound.asked = before
+        set_limit(before[0], asked=before[1])
 
 
 def excess(more: int = 0, share: float = 1.0) -> str | None:
     """Return a message if ``more`` bytes exceed a share of the bound, else None."""
-    bound = _Bound.bytes
+    bound, asked = _bound
     if bound is None:
         return None
     needed = used() + more
     if needed <= bound * share:
         return None
-    whose = "`max_memory` is" if _Bound.asked else f"{SHARE:.0%} of this machine's or container's memory is"
+    whose = "`max_memory` is" if asked else f"{SHARE:.0%} of this machine's or container's memory is"
     part = "" if share == 1 else f", of which reading may take {share:.0%}"
     return f"{shown(needed)} of memory needed, and {whose} {shown(bound)}{part} ({_WAY_OUT})"
 

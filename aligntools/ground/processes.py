@@ -4,7 +4,6 @@ import contextlib
 import logging
 import multiprocessing.connection
 import pickle
-import signal
 import subprocess
 import sys
 import threading
@@ -51,7 +50,6 @@ class _Worker:
             self.pipe.send((sys.path, threads, limit))
 
     def begin(self, number: int, data: bytes) -> None:
-        """Send a job."""
         self.job = number
         with contextlib.suppress(OSError):
             self.pipe.send_bytes(data)
@@ -67,8 +65,7 @@ class _Worker:
     def how_it_ended(self) -> str:
         """Return in words what became of it, once it has closed the pipe."""
         _end([self])
-        status = self.process.returncode
-        return f"ended with status {status}" if status >= 0 else f"was killed by {_signal_name(-status)}"
+        return system.how_it_ended(self.process.returncode)
 
 
 def _end(workers: Sequence[_Worker]) -> None:
@@ -94,25 +91,6 @@ def _end(workers: Sequence[_Worker]) -> None:
         late.join()  # a thread that is left could hold a lock when the caller forks
 
 
-def _signal_name(number: int) -> str:
-    with contextlib.suppress(ValueError):
-        return signal.Signals(number).name
-    return f"signal {number}"
-
-
-class _Log:
-    """Logs here what the workers log: a warning once, and of notes the first of a logger; all workers have the same."""
-
-    def __init__(self) -> None:
-        self._said: set[tuple[str, str]] = set()
-
-    def __call__(self, name: str, level: int, message: str) -> None:
-        said = (name, message if level >= logging.WARNING else "")
-        if said not in self._said:
-            self._said.add(said)
-            logging.getLogger(name).log(level, "%s", message)
-
-
 class Processes:
     """Runs jobs in processes on this machine, each with at most ``limit`` bytes, started with the first job.
 
@@ -124,7 +102,7 @@ class Processes:
         self.workers = max(1, int(workers))
         self._threads, self._limit = threads_each, limit
         self._running: list[_Worker] = []
-        self._log = _Log()
+        self._said: set[tuple[str, str]] = set()
         self._failed_starts = 0
 
     def run(self, stage: str, function: JobFunction, jobs: Sequence[Any], done: Callable[[], None]) -> None:
@@ -158,7 +136,8 @@ class Processes:
                 raise ResourceError("worker processes cannot be given their work on this system; leave out `workers`")
             try:
                 if idle is None:
-                    idle = self._start()
+                    idle = _Worker(self._threads, self._limit)
+                    self._running.append(idle)
             except OSError as error:
                 raise ResourceError(
                     f"worker {len(self._running) + 1} of {self.workers} cannot be started: {error.strerror} "
@@ -166,13 +145,7 @@ class Processes:
                 ) from error
             idle.begin(number, pickle.dumps((function, jobs[number])))
 
-    def _start(self) -> _Worker:
-        worker = _Worker(self._threads, self._limit)
-        self._running.append(worker)
-        return worker
-
     def _take(self, work: Work, worker: _Worker, done: Callable[[], None]) -> None:
-        """Act on what a worker sent, or on its end."""
         number, answer = worker.job, worker.answer()
         assert number is not None
         if answer is None:
@@ -199,6 +172,13 @@ class Processes:
                 work.failed[number] = rest[0]
             else:
                 done()
+
+    def _log(self, name: str, level: int, message: str) -> None:
+        """Log here what workers log: a warning once, and of notes the first of a logger; all have the same."""
+        said = (name, message if level >= logging.WARNING else "")
+        if said not in self._said:
+            self._said.add(said)
+            logging.getLogger(name).log(level, "%s", message)
 
     def _end(self, workers: list[_Worker]) -> None:
         self._running = [worker for worker in self._running if worker not in workers]

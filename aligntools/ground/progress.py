@@ -36,7 +36,7 @@ def reporter(progress: Progress) -> Callable[[Step], None]:
     if callable(progress):
         return progress
     if not progress:
-        return _silent
+        return lambda _: None
     from tqdm.auto import tqdm
 
     bar: Any = tqdm(leave=False)
@@ -45,18 +45,11 @@ def reporter(progress: Progress) -> Callable[[Step], None]:
         if step.total is not None and bar.total != step.total:
             bar.reset(total=step.total)
         bar.set_description(step.stage, refresh=False)
-        if step.done is None:
-            bar.update(1)
-        else:
-            bar.update(step.done - bar.n)
+        bar.update(1 if step.done is None else step.done - bar.n)
         if step.done is not None and step.done == step.total:
             bar.close()
 
     return show
-
-
-def _silent(step: Step) -> None:
-    """Pass over a step."""
 
 
 class LineWatch(Protocol):

@@ -179,6 +179,15 @@ def alarm_in(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
+def how_it_ended(status: int) -> str:
+    """Return in words what became of a process, by its status."""
+    if status >= 0:
+        return f"ended with status {status}"
+    with contextlib.suppress(ValueError):
+        return f"was killed by {signal.Signals(-status).name}"
+    return f"was killed by signal {-status}"
+
+
 _held = 0
 _waiting: list[int] = []
 

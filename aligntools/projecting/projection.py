@@ -307,7 +307,6 @@ def _of_trees(
     how: LinkReading,
     split: Split | None,
 ) -> Projection:
-    """Carry trees of constituents over."""
     if isinstance(source, Conll):
         raise DataError(source.path, None, "is CoNLL; with `spans=brackets` the source is trees in brackets")
     theirs, notes = plain_trees(trees_given(source, "source")[0])

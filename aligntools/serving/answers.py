@@ -87,10 +87,6 @@ class Sentence:
         return {"words": self.words, "spans": self.spans}
 
 
-class _PairError(Exception):
-    """What is wrong with one pair."""
-
-
 class Answers:
     """Answers to requests, by models of which the first is the default; ``threads`` look for links at a time."""
 
@@ -203,8 +199,8 @@ class Answers:
                 find = None if body.get("tokenized", False) else self._finders(name, how)
                 good.append(self._pair(pair, find, tags))
                 found.append(None)
-            except _PairError as error:
-                found.append({"error": str(error)})
+            except Refused as error:
+                found.append({"error": error.why})
         answers = iter(answer(name, good, how) if good else [])
         all_found = [next(answers) if entry is None else entry for entry in found]
         if not one:
@@ -236,7 +232,6 @@ class Answers:
         return name, body["pairs"], False
 
     def _tokenizing(self, body: dict[str, Any], name: str) -> Tokenizing:
-        """Return how a request wants words to be found."""
         given = {field: body[field] for field in ("tokenize", "tokenizer") if body.get(field) is not None}
         if given and body.get("tokenized", False):
             raise Refused(422, f"'{min(given)}' is for raw text; leave it or 'tokenized' out")
@@ -252,7 +247,7 @@ class Answers:
 
     def _pair(self, pair: Any, find: Sequence[Find] | None, tags: bool) -> tuple[Sentence, Sentence]:
         if not isinstance(pair, dict) or "source" not in pair or "target" not in pair:
-            raise _PairError("a pair is an object with 'source' and 'target'")
+            raise Refused(422, "a pair is an object with 'source' and 'target'")
         source, target = (
             self._sentence(pair[side], side, _between_spaces if find is None else find[k], tags)
             for k, side in enumerate(("source", "target"))
@@ -262,23 +257,23 @@ class Answers:
     def _sentence(self, given: Any, side: str, find: Find, tags: bool) -> Sentence:
         if isinstance(given, list) and all(isinstance(word, str) for word in given):
             if any(word.split() != [word] for word in given):
-                raise _PairError(f"a word of '{side}' is empty or has a space in it")
+                raise Refused(422, f"a word of '{side}' is empty or has a space in it")
             text, find = " ".join(given), _between_spaces
         elif isinstance(given, str):
             text = given
         else:
-            raise _PairError(f"'{side}' is a string, or a list of words")
+            raise Refused(422, f"'{side}' is a string, or a list of words")
         if any("\ud800" <= c <= "\udfff" for c in text):
-            raise _PairError(f"'{side}' has half a surrogate pair, which is no character")
+            raise Refused(422, f"'{side}' has half a surrogate pair, which is no character")
         if not text.strip():
-            raise _PairError(f"'{side}' has no words")
+            raise Refused(422, f"'{side}' has no words")
         try:
             segment = parsed(text, side, 1) if tags else Segment(text)
         except AligntoolsError as error:
-            raise _PairError(str(error.message)) from None
+            raise Refused(422, str(error.message)) from None
         spans = find(segment.text)
         if len(spans) > self.limits.max_words:
-            raise _PairError(f"'{side}' has {len(spans)} words, over {self.limits.max_words}")
+            raise Refused(422, f"'{side}' has {len(spans)} words, over {self.limits.max_words}")
         return Sentence(text, [segment.text[begin:end] for begin, end in spans], spans, segment)
 
 
@@ -299,7 +294,6 @@ def _places_by(find: Callable[[str], RawSentence], text: str) -> list[tuple[int,
 
 
 def _marked(found: MarkedText) -> dict[str, Any]:
-    """Return a translation with tags for JSON."""
     tags = [
         asdict(tag) | {"confidence": round(tag.confidence, 4), "linked": round(tag.linked, 4)} for tag in found.tags
     ]
@@ -310,12 +304,8 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
-class _Request(Generic[_Item, _Result]):
-    """What a thread asks for, and what comes of it."""
-
-    def __init__(self, items: Sequence[_Item]) -> None:
-        self.items = items
-        self.found: Future[Sequence[_Result]] = Future()
+#: What a thread asks for, and what comes of it.
+_Request: TypeAlias = tuple[Sequence[_Item], Future[Sequence[_Result]]]
 
 
 class Gathering(Generic[_Item, _Result]):
@@ -331,14 +321,14 @@ class Gathering(Generic[_Item, _Result]):
 
     def __call__(self, key: Hashable, items: Sequence[_Item]) -> Sequence[_Result]:
         """Return a result for each item, or raise what the function raises for these items."""
-        own: _Request[_Item, _Result] = _Request(items)
+        own: _Request[_Item, _Result] = items, Future()
         with self._lock:
             self._waiting.setdefault(key, []).append(own)
         with self._turn:
             taken = self._taken(key, own)
             if taken:
                 self._answer(key, taken)
-        return own.found.result()
+        return own[1].result()
 
     def _taken(self, key: Hashable, own: _Request[_Item, _Result]) -> list[_Request[_Item, _Result]]:
         """Take a request with those that fit into its call; none when it is in the call of another thread."""
@@ -346,13 +336,13 @@ class Gathering(Generic[_Item, _Result]):
             waiting = self._waiting.get(key, [])
             if own not in waiting:
                 return []
-            taken, size = [own], len(own.items)
+            taken, size = [own], len(own[0])
             left: list[_Request[_Item, _Result]] = []
             for one in waiting:
                 if one is own:
                     continue
-                fits = size + len(one.items) <= self._most
-                size += len(one.items) * fits
+                fits = size + len(one[0]) <= self._most
+                size += len(one[0]) * fits
                 (taken if fits else left).append(one)
             self._waiting[key] = left
             if not left:
@@ -361,15 +351,15 @@ class Gathering(Generic[_Item, _Result]):
 
     def _answer(self, key: Hashable, requests: list[_Request[_Item, _Result]]) -> None:
         try:
-            results = self._work(key, [item for one in requests for item in one.items])
+            results = self._work(key, [item for items, _ in requests for item in items])
         except BaseException as error:
             if len(requests) == 1:
-                requests[0].found.set_exception(error)
+                requests[0][1].set_exception(error)
                 return
             for one in requests:  # whose fault it was shows when each is alone
                 self._answer(key, [one])
             return
         at = 0
-        for one in requests:
-            one.found.set_result(results[at : at + len(one.items)])
-            at += len(one.items)
+        for items, found in requests:
+            found.set_result(results[at : at + len(items)])
+            at += len(items)

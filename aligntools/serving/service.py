@@ -147,14 +147,8 @@ class _Process:
             self.pipe.send(task)
 
     def how_it_ended(self) -> str:
-        """Return in words what became of it."""
         self.pipe.close()
-        status = self.running.wait()
-        if status >= 0:
-            return f"ended with status {status}"
-        with contextlib.suppress(ValueError):
-            return f"was killed by {signal.Signals(-status).name}"
-        return f"was killed by signal {-status}"
+        return system.how_it_ended(self.running.wait())
 
 
 class Supervisor:

@@ -152,7 +152,6 @@ def put_in(
 
 
 def _any_parts(path: PathLike, reading: ColumnReading) -> Iterator[Conll | Tokens]:
-    """Read CoNLL, or what else has words and tags."""
     with files.reading(path) as file:
         seen, lines = first_lines(file)
         kind, separator = sniff(seen)
@@ -292,7 +291,6 @@ class _Values:
         return found
 
     def end(self, path: PathLike, done: int) -> None:
-        """Check that nothing is left."""
         found = next(self._parts, None)
         if found is not None and len(found):
             self._too_many(path, int(found.sentence_lines()[0]) if isinstance(found, Conll) else done + 1)

@@ -102,7 +102,6 @@ def parse_files(
 
 
 def _heads_of(decisions: ParserDecisions, reading: ParserReading, parser: Parser, part: Part, pool: Pool) -> Worked:
-    """Parse a part into CoNLL."""
     found = parser.parse_text(part.text, decisions, reading=reading, run=Run(threads=pool))
     flat, unknown = np.flatnonzero(found.flat), np.flatnonzero(found.unknown_tags)
     firsts = {"flat": flat, "unknown": np.searchsorted(found.source.offsets, unknown[:1], side="right") - 1}
@@ -135,7 +134,6 @@ def _trees_of(
     part: Part,
     pool: Pool,
 ) -> Worked:
-    """Parse a part into trees in brackets, or into lists of such."""
     text = predicted_of(part.text) if reading.predicted_columns else part.text
     if lists.kind:
         found = parser.lists_of(text, lists, decisions, reading.column, pool, part.number)

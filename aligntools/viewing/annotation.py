@@ -32,7 +32,7 @@ from aligntools.metrics.settings import BracketScoring, TreeScoring
 from aligntools.viewing.constituents import ConstituentsView
 from aligntools.viewing.derivations import DerivationsView
 from aligntools.viewing.tags import TagsView
-from aligntools.viewing.training import LoggedTraining, TrainingView, names_of
+from aligntools.viewing.training import TrainingView, names_of
 from aligntools.viewing.trees import TreesView
 from aligntools.words.vocabulary import split_words
 
@@ -82,7 +82,6 @@ def view_trees(trees: Any, gold: Any = None, *, column: str | int = "upos", titl
 
 
 def _trees_of(given: Any, column: str | int) -> DependencyTrees:
-    """Return trees with words, from a file or from memory."""
     if isinstance(given, DependencyTrees):
         return given
     if _is_file(given):
@@ -207,7 +206,6 @@ def _is_file(given: Any) -> bool:
 
 
 def _tokens(given: Any, column: str | int) -> Tokens:
-    """Return tagged text without its empty sentences."""
     if hasattr(given, "tagset"):  # TaggedSentences
         source = given.source if isinstance(given.source, Tokens) else tokens_of_conll(given.source, None)
         tokens = replace(source, tags=given.tags)
@@ -358,7 +356,7 @@ def view_training(*runs: Training, names: Sequence[str] | None = None, title: st
     """
     stems = [Path(run).stem if isinstance(run, str | os.PathLike) else f"run {k}" for k, run in enumerate(runs, 1)]
     labels = stems if names is None else list(map(str, names))
-    found = [LoggedTraining(visible(name), _steps(run)) for name, run in zip(names_of(labels), runs, strict=True)]
+    found = [(visible(name), _steps(run)) for name, run in zip(names_of(labels), runs, strict=True)]
     return TrainingView(found, visible(title))
 
 

@@ -17,7 +17,7 @@ from aligntools.viewing import drawing
 from aligntools.viewing.base import SentencesInOrder
 from aligntools.viewing.drawing import DARK, KINDS, TAG_SIZE, WORD_SIZE, WORDS, element, text_width
 from aligntools.viewing.page import page
-from aligntools.viewing.terminal import counted
+from aligntools.viewing.terminal import counted, shown
 
 #: From one level of constituents to the next, in pixels; size of their labels.
 LEVEL, LABEL_SIZE = 30.0, 12
@@ -209,14 +209,14 @@ class ConstituentsView(SentencesInOrder):
         self._check(number)
         tree = self.trees[number - 1]
         if self.gold is None:
-            return SentenceBrackets(_shown(tree.words()), _shown(tree.tags()), None, _nodes(tree), None, {})
+            return SentenceBrackets(shown(tree.words()), shown(tree.tags()), None, _nodes(tree), None, {})
         gold = self.gold[number - 1]
         gold_tags = gold.tags()
         own_tags = tree.tags() if tree.children or tree.word is not None else ["_"] * len(gold_tags)
         nodes, gold_nodes = _nodes(tree), _nodes(gold)
         assert self.score is not None
         instead = _marked(nodes, gold_nodes, gold_tags, self.score.how)
-        return SentenceBrackets(_shown(gold.words()), _shown(own_tags), _shown(gold_tags), nodes, gold_nodes, instead)
+        return SentenceBrackets(shown(gold.words()), shown(own_tags), shown(gold_tags), nodes, gold_nodes, instead)
 
     @cached_property
     def _sentences(self) -> list[SentenceBrackets]:
@@ -315,10 +315,6 @@ class ConstituentsView(SentencesInOrder):
                 words = " ".join(s.words[node.begin : node.end])
                 parts.append((f"○ missed: {node.label}  {words}\n", "missed"))
         return [*parts, ("\n", "")]
-
-
-def _shown(values: list[str]) -> list[str]:
-    return list(map(visible, values))
 
 
 def _nodes(tree: Tree) -> list[Node]:

@@ -12,6 +12,7 @@ from aligntools.viewing import drawing
 from aligntools.viewing.base import SentencesInOrder
 from aligntools.viewing.drawing import element, text_width
 from aligntools.viewing.page import page
+from aligntools.viewing.terminal import shown
 
 # Derivations as SVG: boxes of rules over the source words that they cover, each below the rule that it is put into
 
@@ -130,12 +131,12 @@ class DerivationsView(SentencesInOrder):
                     features: list[float] = []
                     for name, value in use.features.items():
                         features += [names.setdefault(visible(name), len(names)), round(value, 4)]
-                    sides = _shown(use.source), _shown(use.target)
+                    sides = shown(use.source), shown(use.target)
                     about = list(use.tails), round(use.score, 4), features
                     rules.append([use.left == "X", *sides, *use.span, *about])
-                derivations.append([round(d.score, 4), _shown(d.words), rules])
-            reference = None if self.references is None else _shown(self.references[k])
-            rows.append([_shown(sentence.source), reference, derivations])
+                derivations.append([round(d.score, 4), shown(d.words), rules])
+            reference = None if self.references is None else shown(self.references[k])
+            rows.append([shown(sentence.source), reference, derivations])
         compared = self.references is not None
         data = {"features": list(names), "sentences": rows, "compared": compared}
         return page(self.title, "derivations", data, compared=compared)
@@ -149,20 +150,16 @@ class DerivationsView(SentencesInOrder):
     def _parts(self, number: int) -> list[tuple[str, str]]:
         sentence = self._sentence(number)
         parts = [(f"sentence {number}", "head"), (f"  {visible(' '.join(sentence.source))}\n", "")]
-        reference = None if self.references is None else _shown(self.references[number - 1])
+        reference = None if self.references is None else shown(self.references[number - 1])
         if reference is not None:
-            best = _shown(sentence.derivations[0].words) if sentence.derivations else []
+            best = shown(sentence.derivations[0].words) if sentence.derivations else []
             parts += [("reference".rjust(10), "soft"), ("  ", ""), *_marked(reference, best, "-", "missed"), ("\n", "")]
         for d in sentence.derivations:
             parts.append((f"{d.score:10.4f}  ", "soft"))
-            parts += [*_marked(_shown(d.words), reference, "+", "wrong"), ("\n", "")]
+            parts += [*_marked(shown(d.words), reference, "+", "wrong"), ("\n", "")]
         if sentence.derivations:
             parts += _rules(sentence.derivations[0])
         return [*parts, ("\n", "")]
-
-
-def _shown(words: Sequence[str]) -> list[str]:
-    return list(map(visible, words))
 
 
 def _marked(words: list[str], others: list[str] | None, sign: str, style: str) -> list[tuple[str, str]]:
@@ -183,7 +180,7 @@ def _rules(derivation: Any) -> list[tuple[str, str]]:
     while stack:
         number, depth = stack.pop()
         use = derivation.rules[number]
-        source, target = (" ".join(_shown(side)) for side in (use.source, use.target))
+        source, target = (" ".join(shown(side)) for side in (use.source, use.target))
         begin, end = use.span
         parts += [
             (f"  {'  ' * depth}", ""),

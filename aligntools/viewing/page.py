@@ -90,11 +90,13 @@ def page(title: str, kind: str, data: object, *, connected: bool = False, **cont
     connected: Let the page ask the server that it comes from.
     """
     style, script, template = _assets(kind)
+    own = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
+    policy = f"default-src 'none'; style-src 'sha256-{own[0]}'; script-src 'sha256-{own[1]}'; img-src data:"
     found: str = template.render(
         title=visible(title),
         style=style,
         script=script,
-        policy=_policy(style, script) + ("; connect-src 'self'" if connected else ""),
+        policy=policy + ("; connect-src 'self'" if connected else ""),
         data=as_json(data),
         version=__version__,
         **context,
@@ -125,14 +127,6 @@ def _assets(kind: str) -> tuple[str, str, Any]:
     style = "".join(read(name) for name in ("base.css", *drawn, f"{kind}.css") if name in known)
     script = bundle(kind, lambda name: read(f"scripts/{name}.js"))
     return style, script, environment.get_template(f"{kind}.html.j2")
-
-
-def _policy(style: str, script: str) -> str:
-    """Return the content security policy: the page's own script and style, pictures within it, nothing else."""
-    style_hash, script_hash = (
-        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)
-    )
-    return f"default-src 'none'; style-src 'sha256-{style_hash}'; script-src 'sha256-{script_hash}'; img-src data:"
 
 
 def framed(document: str, height: int = 640) -> str:

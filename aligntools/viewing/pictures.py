@@ -183,18 +183,14 @@ def _ribbon(pair: ShownPair) -> tuple[float, float, list[str]]:
         paint = f'fill="none" stroke="{_COLOR[what]}" stroke-width="2" stroke-linecap="round"{dash}'
         shapes.append(f'<path d="{curve}" {paint}{_shade(probability)}/>')
         if what in ("wrong", "missed"):
-            along, down = _along(k, len(pair.links), i + j)
+            count = len(pair.links)  # signs keep out of each other's way
+            t = 0.38 + 0.12 * ((i + j) % 3) if count == 1 else 0.25 + 0.5 * k / (count - 1)
+            along, down = t * t * (3 - 2 * t), 1.5 * t * (1 - t) + t**3
             marks.append(_sign(what, x + (y - x) * along, up + deep * down, 4.5))
     for words, places_of, y in zip((pair.source, pair.target), places, (up - 8, up + deep + 18), strict=True):
         turned = right_to_left(words)
         shapes += [_text(word, x, y, "middle", turned=turned) for word, x in zip(words, places_of, strict=True)]
     return total, up + deep + 28, shapes[: len(drawn)] + marks + shapes[len(drawn) :]
-
-
-def _along(k: int, count: int, turn: int) -> tuple[float, float]:
-    """Return where on a tie its sign stands, as shares of its width and depth: signs keep out of each other's way."""
-    t = 0.38 + 0.12 * (turn % 3) if count == 1 else 0.25 + 0.5 * k / (count - 1)
-    return t * t * (3 - 2 * t), 1.5 * t * (1 - t) + t**3
 
 
 def right_to_left(words: Sequence[str]) -> bool:

@@ -88,7 +88,7 @@ class TagsView(SentencesInOrder):
         frequent = np.argsort(-table.counts.sum(axis=0), kind="stable")[:_MOST].tolist()
         columns = sorted(frequent, key=lambda k: place.get(self.meant[table.predicted[k]], _MOST))
         names = [
-            [_text(values[k]) for k in order] for values, order in ((table.gold, rows), (table.predicted, columns))
+            [visible(values[k]) for k in order] for values, order in ((table.gold, rows), (table.predicted, columns))
         ]
         right = [[self.meant[table.predicted[c]] == table.gold[r] for c in columns] for r in rows.tolist()]
         return names[0], names[1], table.counts[np.ix_(rows, columns)], np.array(right, bool)
@@ -102,7 +102,7 @@ class TagsView(SentencesInOrder):
         for number, (a, b) in enumerate(pairwise(bounds)):
             ids = [tags.setdefault(tag, len(tags)) for tag in flat[a:b]]
             golds = None if gold is None else [tags.setdefault(tag, len(tags)) for tag in gold[a:b]]
-            rows.append([[_text(word) for word in self.tokens.words[a:b]], ids, golds, int(self.errors[number])])
+            rows.append([list(map(visible, self.tokens.words[a:b])), ids, golds, int(self.errors[number])])
         meant = [tags.setdefault(self.meant.get(tag, tag), len(tags)) for tag in list(tags)]
         found = self.confusion()
         matrix = None
@@ -111,7 +111,7 @@ class TagsView(SentencesInOrder):
             shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
             texts = [[str(n) if n else "" for n in row] for row in counts.tolist()]
             matrix = heat("Gold tags, and what they were tagged as", names, columns, shares.tolist(), texts)
-        data = {"tags": [_text(tag) for tag in tags], "meant": meant, "sentences": rows, "compared": gold is not None}
+        data = {"tags": list(map(visible, tags)), "meant": meant, "sentences": rows, "compared": gold is not None}
         return page(self.title, "tags", data, headline=self.headline, matrix=matrix, compared=gold is not None)
 
     def svg(self, number: int | None = None, **how: object) -> str:
@@ -126,8 +126,8 @@ class TagsView(SentencesInOrder):
     def _sentence(self, number: int) -> tuple[list[str], list[str], list[str] | None]:
         self._check(number)
         a, b = self.tokens.offsets[number - 1 : number + 1].tolist()
-        gold = None if self.gold is None else [_text(tag) for tag in (self.gold.tags or [])[a:b]]
-        return [_text(w) for w in self.tokens.words[a:b]], [_text(tag) for tag in (self.tokens.tags or [])[a:b]], gold
+        gold = None if self.gold is None else [visible(tag) for tag in (self.gold.tags or [])[a:b]]
+        return list(map(visible, self.tokens.words[a:b])), [visible(tag) for tag in (self.tokens.tags or [])[a:b]], gold
 
     def text(self, *, width: int = 80, color: bool = False, number: int | None = None) -> str:
         """Return it as text: the confusion table, then the sentences, those with most wrong tags first; or one."""
@@ -149,10 +149,6 @@ class TagsView(SentencesInOrder):
             parts += [(f"  {word}", ""), (f"_{tag}", "wrong" if bad else "soft")]
             parts += [(f" ✗{gold[k]}", "wrong")] if gold is not None and bad else []
         return [*parts, ("\n", "")]
-
-
-def _text(value: bytes) -> str:
-    return visible(value.decode("utf-8", "replace"))
 
 
 def _confusion_svg(names: list[str], columns: list[str], counts: np.ndarray, right: np.ndarray) -> str:

@@ -3,10 +3,15 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from aligntools.ground.errors import harmless
+from aligntools.ground.errors import harmless, visible
 
 #: What each style looks like, in rich's words. Signs say the same, for those who see no colors.
 STYLES = {"head": "bold", "soft": "dim", "right": "blue", "wrong": "bold red", "missed": "yellow", "good": "green"}
+
+
+def shown(values: Sequence[str]) -> list[str]:
+    """Return texts as `errors.visible` has them."""
+    return list(map(visible, values))
 
 
 def cells(text: str) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from aligntools.ground.errors import UsageProblem
 from aligntools.viewing.base import View
@@ -26,21 +26,10 @@ _KEYS = ("view", "member", "split", "restart")
 _BOOK = {*_COUNTERS, *_KEYS, "stage", "seconds", "peak_mb", "pairs", "states"}
 
 
-@dataclass(frozen=True)
-class LoggedTraining:
-    """The steps of one training, as `viewing.annotation` reads them."""
-
-    name: str
-    steps: list[dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A line: what it is called, to which run it belongs, and its points."""
-
-    name: str
-    run: int
-    points: list[tuple[float, float]]
+#: The name of a training, and its steps, as `viewing.annotation` reads them.
+LoggedTraining: TypeAlias = tuple[str, list[dict[str, Any]]]
+#: A line: what it is called, to which run it belongs, and its points.
+Curve: TypeAlias = tuple[str, int, list[tuple[float, float]]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,27 +45,30 @@ class TrainingView(View):
     def __len__(self) -> int:
         return len(self.charts)
 
+    @property
+    def _names(self) -> list[str]:
+        return [name for name, _ in self.runs]
+
     @cached_property
     def charts(self) -> list[tuple[str, str]]:
         """Each chart's title and the figure that it shows; time and memory come last."""
-        names = dict.fromkeys(name for run in self.runs for step in run.steps for name in step if name not in _BOOK)
+        names = dict.fromkeys(name for _, steps in self.runs for step in steps for name in step if name not in _BOOK)
         known = [name for name in _CURVES if name in names and self._varies(name)]
         others = [name for name in names if name not in _CURVES and self._varies(name)]
         found = [(_CURVES.get(name, (name.replace("_", " ").capitalize(), ""))[0], name) for name in known + others]
-        if any("seconds" in step for run in self.runs for step in run.steps):
+        if any("seconds" in step for _, steps in self.runs for step in steps):
             found.append(("Time by stage", "seconds"))
-        if any("peak_mb" in step for run in self.runs for step in run.steps):
+        if any("peak_mb" in step for _, steps in self.runs for step in steps):
             found.append(("Peak memory", "peak_mb"))
         return found
 
     def _varies(self, name: str) -> bool:
-        curves = self.curves(name)
-        values = {y for curve in curves for _, y in curve.points}
-        return len(values) > 1 and any(len(curve.points) > 1 for curve in curves)
+        lines = [points for *_, points in self.curves(name)]
+        return len({y for points in lines for _, y in points}) > 1 and any(len(points) > 1 for points in lines)
 
     def curves(self, name: str) -> list[Curve]:
         """Return the lines of a figure. Of several runs, those of their first view."""
-        found = [self._lines(run, name) for run in self.runs]
+        found = [self._lines(steps, name) for _, steps in self.runs]
         if len(self.runs) > 1:
             first = [next(iter(lines), (None,))[:-1] for lines in found]
             found = [
@@ -85,19 +77,19 @@ class TrainingView(View):
             ]
         several = len({key[:-1] for lines in found for key in lines}) > 1
         result = []
-        for number, (run, lines) in enumerate(zip(self.runs, found, strict=True)):
+        for number, ((run, _), lines) in enumerate(zip(self.runs, found, strict=True)):
             for key, points in lines.items():
-                words = [run.name] if len(self.runs) > 1 else []
+                words = [run] if len(self.runs) > 1 else []
                 words += [_shown(part) for part in key[:-1] if several]
                 words += [("forward", "reverse")[key[-1]] if key[-1] < 2 else str(key[-1])] if key[-1] >= 0 else []
-                result.append(Curve(", ".join(words) or name, number, points))
+                result.append((", ".join(words) or name, number, points))
         return result
 
     @staticmethod
-    def _lines(run: LoggedTraining, name: str) -> dict[tuple[Any, ...], list[tuple[float, float]]]:
+    def _lines(steps: Sequence[dict[str, Any]], name: str) -> dict[tuple[Any, ...], list[tuple[float, float]]]:
         """Return the points of a figure by what tells lines apart; last the direction, -1 where there is one line."""
         lines: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
-        for n, step in enumerate(run.steps, 1):
+        for n, step in enumerate(steps, 1):
             if name not in step:
                 continue
             values = step[name] if isinstance(step[name], list) else [step[name]]
@@ -113,10 +105,10 @@ class TrainingView(View):
 
     def stages(self) -> list[tuple[str, list[float]]]:
         """Return the stages in their order, and for each run the seconds that each took."""
-        names = dict.fromkeys(step["stage"] for run in self.runs for step in run.steps)
+        names = dict.fromkeys(step["stage"] for _, steps in self.runs for step in steps)
         sums = {name: [0.0] * len(self.runs) for name in names}
-        for k, run in enumerate(self.runs):
-            for step in run.steps:
+        for k, (_, steps) in enumerate(self.runs):
+            for step in steps:
                 sums[step["stage"]][k] += float(step.get("seconds", 0.0))
         return list(sums.items())
 
@@ -125,12 +117,12 @@ class TrainingView(View):
         figures = [(title, name) for title, name in self.charts if name not in ("seconds", "peak_mb")]
         head = ["run", "steps", "seconds", "peak MB", *(f"{title}, last" for title, _ in figures)]
         rows = []
-        for k, run in enumerate(self.runs):
-            seconds = sum(float(step.get("seconds", 0)) for step in run.steps)
-            peak = max((step["peak_mb"] for step in run.steps if "peak_mb" in step), default=None)
-            row = [run.name, str(len(run.steps)), f"{seconds:.2f}", "" if peak is None else f"{peak:.0f}"]
+        for k, (run, steps) in enumerate(self.runs):
+            seconds = sum(float(step.get("seconds", 0)) for step in steps)
+            peak = max((step["peak_mb"] for step in steps if "peak_mb" in step), default=None)
+            row = [run, str(len(steps)), f"{seconds:.2f}", "" if peak is None else f"{peak:.0f}"]
             for _, name in figures:
-                own = [curve.points[-1][1] for curve in self.curves(name) if curve.run == k]
+                own = [points[-1][1] for _, of, points in self.curves(name) if of == k]
                 row.append(", ".join(f"{y:.6g}" for y in own[:2]))
             rows.append(row)
         return head, rows
@@ -141,19 +133,21 @@ class TrainingView(View):
 
         title, name = self.charts[number - 1]
         if name == "seconds":
-            return plots.stacked_svg(title, "seconds", [run.name for run in self.runs], self.stages(), inline)
+            return plots.stacked_svg(title, "seconds", self._names, self.stages(), inline)
         if name == "peak_mb":
-            series = [plots.Series(run.name, *_memory(run), k, k) for k, run in enumerate(self.runs)]
+            series = [plots.Series(run, *_memory(steps), k, k) for k, (run, steps) in enumerate(self.runs)]
             return plots.lines_svg(title, "seconds since the start", "MB", series, inline, 0.0)
         curves, seen = self.curves(name), [0] * len(self.runs)
         series = []
-        for curve in curves:
-            x, y = zip(*curve.points, strict=True)
-            k = seen[curve.run]
-            seen[curve.run] += 1
-            colors = (curve.run, k) if len(self.runs) > 1 else (k // 2, k)
-            series.append(plots.Series(curve.name, x, y, *colors))
-        counter = next((c for c in _COUNTERS if any(c in s and name in s for r in self.runs for s in r.steps)), "step")
+        for label, run, points in curves:
+            x, y = zip(*points, strict=True)
+            k = seen[run]
+            seen[run] += 1
+            colors = (run, k) if len(self.runs) > 1 else (k // 2, k)
+            series.append(plots.Series(label, x, y, *colors))
+        counter = next(
+            (c for c in _COUNTERS if any(c in s and name in s for _, steps in self.runs for s in steps)), "step"
+        )
         return plots.lines_svg(title, counter, _CURVES.get(name, ("", name))[1], series, inline)
 
     def html(self) -> str:
@@ -162,7 +156,7 @@ class TrainingView(View):
         head, rows = self.summary()
         stages = [[name, *(f"{x:.2f}" for x in values)] for name, values in self.stages()]
         context: dict[str, Any] = {"charts": charts, "head": head, "rows": rows, "stages": stages}
-        return page(self.title, "training", None, **context, names=[run.name for run in self.runs])
+        return page(self.title, "training", None, **context, names=self._names)
 
     def svg(self, number: int | None = None, **how: object) -> str:
         """Return one of the charts as SVG, by its number from 1 on; by default the first."""
@@ -177,25 +171,24 @@ class TrainingView(View):
         if number is None:
             head, rows = self.summary()
             flipped = [[name, *(row[k] for row in rows)] for k, name in enumerate(head)][1:]
-            parts = [text_table(["", *(run.name for run in self.runs)], flipped, self.title, color)]
+            parts = [text_table(["", *self._names], flipped, self.title, color)]
         else:
             parts = []
         shown = self.charts if number is None else self.charts[number - 1 : number]
         for title, name in shown:
             if name == "seconds":
                 rows = [[stage, *(f"{x:.2f}" for x in values)] for stage, values in self.stages()]
-                parts.append(text_table(["stage", *(run.name for run in self.runs)], rows, title, color))
+                parts.append(text_table(["stage", *self._names], rows, title, color))
             elif name != "peak_mb":
                 parts.append(text_table(*_figures(self.curves(name)), title, color))
         return "\n".join(parts)
 
 
 def _figures(curves: list[Curve]) -> tuple[list[str], list[list[str]]]:
-    """Return the points of curves as a table: a row for each step."""
-    places = sorted({x for curve in curves for x, _ in curve.points})
-    values = [dict(curve.points) for curve in curves]
+    values = [dict(points) for *_, points in curves]
+    places = sorted({x for y in values for x in y})
     rows = [[f"{x:g}", *(f"{y[x]:.6g}" if x in y else "" for y in values)] for x in places]
-    return ["", *(curve.name for curve in curves)], rows
+    return ["", *(name for name, *_ in curves)], rows
 
 
 def _shown(part: Any) -> str:
@@ -207,9 +200,9 @@ def _shown(part: Any) -> str:
     return str(part)
 
 
-def _memory(run: LoggedTraining) -> tuple[list[float], list[float]]:
+def _memory(steps: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]]:
     seconds, x, y = 0.0, [], []
-    for step in run.steps:
+    for step in steps:
         seconds += float(step.get("seconds", 0.0))
         if "peak_mb" in step:
             x.append(seconds)

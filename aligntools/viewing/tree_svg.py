@@ -60,11 +60,6 @@ def crossings(found: Sequence[TreeArc]) -> list[tuple[TreeArc, TreeArc]]:
     return pairs
 
 
-def edge_crossings(heads: Sequence[int]) -> int:
-    """Return how many pairs of edges of a tree cross; 0 for a projective tree."""
-    return len(crossings(arcs(heads)))
-
-
 def columns(heads: Sequence[int]) -> list[int]:
     """Return a column for each word of a tree drawn in text, greater than its head's; no lines lie on others."""
     n = len(heads)
@@ -247,15 +242,10 @@ class _Side:
             below, label = y - 4 if sign < 0 else y + LABEL_SIZE + 2, self.labels[arc.word]
             element(group, "text", label, x=middle, y=below, font_size=LABEL_SIZE, fill=color, text_anchor="middle")
         for low, high in crossings(self.arcs):
-            x, y = self._meeting(low, high, centers, edge, sign)
+            # where the level line of the one meets a leg of the other
+            word = high.word if high.head < 0 else high.begin if low.begin < high.begin < low.end else high.end
+            x, y = centers[word] + self.ports[word, high.word], edge + sign * low.level * LEVEL
             element(root, "circle", class_="tree-crossing", cx=x, cy=y, r=3.5, fill="none", stroke="#1c1f22")
-
-    def _meeting(
-        self, low: TreeArc, high: TreeArc, centers: list[float], edge: float, sign: int
-    ) -> tuple[float, float]:
-        """Return where the level line of one arc and a leg of another cross."""
-        word = high.word if high.head < 0 else high.begin if low.begin < high.begin < low.end else high.end
-        return centers[word] + self.ports[word, high.word], edge + sign * low.level * LEVEL
 
 
 def _spread(words: Sequence[str], tags: Sequence[str] | None, sides: list[_Side]) -> tuple[list[float], float]:

@@ -13,7 +13,7 @@ from aligntools.metrics.base import percent
 from aligntools.viewing.base import SentencesInOrder
 from aligntools.viewing.page import page
 from aligntools.viewing.terminal import counted
-from aligntools.viewing.tree_svg import drawn_rows, edge_crossings, tree_svg
+from aligntools.viewing.tree_svg import arcs, crossings, drawn_rows, tree_svg
 
 #: Rows of a table of the summary, and sentences that text for a terminal shows, at most.
 _ROWS = 30
@@ -51,9 +51,9 @@ class TreesView(SentencesInOrder):
         """Return one sentence, by its number from 1 on."""
         self._check(number)
         begin, end = self.trees.offsets[number - 1 : number + 1].tolist()
-        labels, gold_labels = (None if of is None else self._texts(of, begin, end) for of in self._labels)
-        words = self._texts(self.trees.words or [b"_"] * end, begin, end)
-        tags = self._texts(self._tags, begin, end) if self._tags else None
+        labels, gold_labels = (None if of is None else list(map(visible, of[begin:end])) for of in self._labels)
+        words = list(map(visible, (self.trees.words or [b"_"] * end)[begin:end]))
+        tags = list(map(visible, self._tags[begin:end])) if self._tags else None
         gold_heads = None if self.gold is None else self.gold.heads[begin:end].tolist()
         return SentenceTree(words, tags, self.trees.heads[begin:end].tolist(), labels, gold_heads, gold_labels)
 
@@ -66,10 +66,6 @@ class TreesView(SentencesInOrder):
     def _tags(self) -> list[bytes] | None:
         tags = self.trees.tags or (self.gold.tags if self.gold else None)
         return tags if tags and set(tags) != {b"_"} else None
-
-    @staticmethod
-    def _texts(values: Sequence[bytes], begin: int, end: int) -> list[str]:
-        return [visible(value.decode("utf-8", "replace")) for value in values[begin:end]]
 
     @cached_property
     def errors(self) -> np.ndarray:
@@ -140,9 +136,7 @@ class TreesView(SentencesInOrder):
         gold, own = self.gold.labels or [], self.trees.labels or []
         for k in np.flatnonzero(self._wrong[1]).tolist():
             counts[gold[k], own[k]] = counts.get((gold[k], own[k]), 0) + 1
-        rows = [
-            [*self._texts(pair, 0, 2), n] for pair, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        ]
+        rows = [[*map(visible, pair), n] for pair, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
         return {"caption": "Wrong labels", "head": ["gold", "instead", "words"], "rows": rows[:_ROWS]}
 
     def html(self) -> str:
@@ -153,7 +147,7 @@ class TreesView(SentencesInOrder):
         for number in range(1, len(self) + 1):
             s, (heads, labels) = self.sentence(number), self.errors[number - 1].tolist()
             own = [s.words, _ids(s.tags, tags), s.heads, _ids(s.labels, names)]
-            rows.append([*own, s.gold_heads, _ids(s.gold_labels, names), heads, labels, edge_crossings(s.heads)])
+            rows.append([*own, s.gold_heads, _ids(s.gold_labels, names), heads, labels, len(crossings(arcs(s.heads)))])
         data = {"compared": compared, "labels": list(names), "tags": list(tags), "sentences": rows}
         return page(self.title, "trees", data, headline=self.headline, tables=self.tables(), compared=compared)
 
@@ -180,7 +174,7 @@ def _numbered(values: Sequence[bytes]) -> tuple[np.ndarray, list[str]]:
     kinds = sorted(set(values))
     numbers = {value: k for k, value in enumerate(kinds)}
     found = np.fromiter((numbers[value] for value in values), np.int64, len(values))
-    return found, [visible(kind.decode("utf-8", "replace")) for kind in kinds]
+    return found, list(map(visible, kinds))
 
 
 def _ids(values: list[str] | None, known: dict[str, int]) -> list[int] | None:

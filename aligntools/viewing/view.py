@@ -206,7 +206,6 @@ def _system(name: str, given: Any, lengths: Sequence[np.ndarray], base: int, tex
 
 
 def _findings(given: Any, pairs: int, text: str) -> dict[int, Finding]:
-    """Return what was found, by the pairs' numbers."""
     if isinstance(given, str | os.PathLike):
         path, found = os.fspath(given), read_findings(given)
     else:

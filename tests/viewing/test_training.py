@@ -39,7 +39,7 @@ def test_curves_stages_and_summary(log):
         ("Time by stage", "seconds"),
         ("Peak memory", "peak_mb"),
     ]
-    assert {curve.name: curve.points for curve in shown.curves("log_likelihood")} == {
+    assert {name: points for name, _, points in shown.curves("log_likelihood")} == {
         "whole words, forward": [(1, -9), (2, -7)], "whole words, reverse": [(1, -8), (2, -6)],
         "first 5 letters, forward": [(1, -5)], "first 5 letters, reverse": [(1, -4)],
     }  # fmt: skip
@@ -51,12 +51,12 @@ def test_curves_stages_and_summary(log):
 
 def test_several_runs_show_their_first_view(log):
     shown = at.view_training(log, log, STEPS[:3], names=["a", "a", "b"])
-    assert [run.name for run in shown.runs] == ["a", "a (2)", "b"]
-    names = [curve.name for curve in shown.curves("log_likelihood")]
+    assert [name for name, _ in shown.runs] == ["a", "a (2)", "b"]
+    names = [name for name, *_ in shown.curves("log_likelihood")]
     assert names == ["a, forward", "a, reverse", "a (2), forward", "a (2), reverse", "b, forward", "b, reverse"]
     assert shown.stages()[1] == ("ibm1", [2.0, 2.0, 1.0])
     other = at.view_training(log, [STEPS[3], STEPS[3] | {"iteration": 2}])
-    assert other.curves("log_likelihood")[2].name == "run 2, first 5 letters, forward"
+    assert other.curves("log_likelihood")[2][0] == "run 2, first 5 letters, forward"
 
 
 def test_text_needs_no_plotting_library(log, monkeypatch):
@@ -127,7 +127,7 @@ def test_the_command_and_what_each_trainer_logs(tmp_path):
 
 def test_a_training_that_still_runs_has_a_log(tmp_path):
     (tmp_path / "log").write_text('{"stage": "a", "seconds": 1, "odd": "x", "peak_mb": NaN}\n{"stage": "b", "sec')
-    assert at.view_training(tmp_path / "log").runs[0].steps == [{"stage": "a", "seconds": 1}]
+    assert at.view_training(tmp_path / "log").runs[0][1] == [{"stage": "a", "seconds": 1}]
 
 
 def test_the_page(browser, log):

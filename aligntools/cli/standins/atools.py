@@ -41,6 +41,5 @@ def command(name: str | None, first: str | None, second: str | None, wants_help:
 
 
 def _fail(message: str) -> int:
-    """Write a message to standard error; return the exit status."""
     sys.stderr.write(harmless(message) + "\n")
     return 1

@@ -1,7 +1,6 @@
 """Stands in for eflomal-makepriors: its flags, in their long forms too, and its file."""
 
 import io
-from typing import IO, TYPE_CHECKING, Any, cast
 
 import click
 
@@ -9,9 +8,6 @@ from aligntools.cli.kinds import Named, placed
 from aligntools.cli.standins.arguments import ProgramParser, Untouched, eflomal_parser
 from aligntools.cli.standins.eflomal_align import sides_of, texts
 from aligntools.ground.errors import DataError
-
-if TYPE_CHECKING:
-    from aligntools.formats.opening.files import Output
 
 PROGRAM = "eflomal-makepriors"
 
@@ -49,21 +45,6 @@ def command(args: list[str]) -> None:
             source, target = (o.input, o.input) if o.input else (o.source, o.target)
             path = (source, target, o.forward_alignments, o.reverse_alignments)[error.which]
             raise DataError(path, error.line, error.problem) from None
+        write_priors(text := io.StringIO(), *counted)
         with writing(o.priors) as out:
-            raw = cast("IO[bytes]", _Bytes(out))
-            write_priors(io.TextIOWrapper(raw, "utf-8", "surrogateescape", write_through=True), *counted)
-
-
-class _Bytes(io.RawIOBase):
-    """What bytes are written to."""
-
-    def __init__(self, out: "Output") -> None:
-        self._out = out
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:  # a buffer; Python 3.11 has no name for those
-        written = bytes(data)
-        self._out.write(written)
-        return len(written)
+            out.write(text.getvalue().encode("utf-8", "surrogateescape"))

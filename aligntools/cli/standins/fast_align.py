@@ -349,18 +349,16 @@ def train(flags: Flags, write: Write) -> None:
             settled = ((block, block.table) for block in form.unlearned(bitext, flags.thread_buffer_size))
         for block, table in settled:
             text = form.format(table)
-            out.write(_with_scores(text, form.scores(block, report.ratio)) if flags.print_scores else text)
+            if flags.print_scores:
+                rows = zip(text.split(b"\n"), form.scores(block, report.ratio), strict=False)
+                text = b"".join(line + f" ||| {score:.6g}\n".encode() for line, score in rows)
+            out.write(text)
             links += len(table.pairs)
             nats += report.aligned(block)
         report.finish(nats)
         if flags.conditional_probabilities:
             write_ttable(aligner, flags.conditional_probabilities, flags.beam_threshold)
     reporter.summary(len(bitext), links, bitext.skipped.summary())
-
-
-def _with_scores(text: bytes, scores: Sequence[float]) -> bytes:
-    lines = zip(text.split(b"\n"), scores, strict=False)
-    return b"".join(line + b" ||| " + f"{score:.6g}".encode() + b"\n" for line, score in lines)
 
 
 def force(flags: Flags, write: Write) -> None:

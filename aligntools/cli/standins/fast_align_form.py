@@ -132,11 +132,3 @@ def sides_of(line: bytes, path: str, number: int) -> tuple[list[bytes], list[byt
         side = "source" if not words else "target"
         raise DataError(path, number, f"the {side} side is blank (remove the pair)")
     return words, others
-
-
-def symmetrized_line(forward: list[tuple[int, int]], reverse: list[tuple[int, int]], method: str) -> bytes:
-    """Return the line of a sentence pair whose links of both directions are combined."""
-    from aligntools.formats.links.pharaoh import Links, format_pharaoh
-    from aligntools.links.symmetrize import symmetrize
-
-    return format_pharaoh(symmetrize(Links.from_lists([forward]), Links.from_lists([reverse]), method))

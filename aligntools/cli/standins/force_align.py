@@ -8,7 +8,7 @@ import click
 
 from aligntools import AlignerSettings
 from aligntools.cli.kinds import Named, check
-from aligntools.cli.standins.fast_align_form import ByTable, FastAlignForm, sides_of, symmetrized_line
+from aligntools.cli.standins.fast_align_form import ByTable, FastAlignForm, sides_of
 from aligntools.formats.opening import files
 from aligntools.ground.declarations import range_of
 from aligntools.ground.errors import DataError
@@ -42,13 +42,17 @@ def command(args: tuple[str, ...]) -> int:
     if heuristic not in METHODS:
         sys.stderr.write(f"Don't understand command: {heuristic}\n")
         return 1
+    from aligntools.formats.links.pharaoh import Links, format_pharaoh
+    from aligntools.links.symmetrize import symmetrize
+
     check([Named(flag, path) for flag, path in zip("0123", args, strict=False)], [Named("", "-")])
     forward, reverse = aligner_of(args[0], args[1]), aligner_of(args[2], args[3], reverse=True)
     with files.writing("-") as out:
         for number, line in enumerate(files.lines("-"), 1):
             source, target = sides_of(line, "-", number)
-            there, back = (aligner.links(source, target, "-", number)[0] for aligner in (forward, reverse))
-            out.write(symmetrized_line(there, back, heuristic))
+            both = (aligner.links(source, target, "-", number)[0] for aligner in (forward, reverse))
+            there, back = (Links.from_lists([pairs]) for pairs in both)
+            out.write(format_pharaoh(symmetrize(there, back, heuristic)))
             out.flush()  # whoever feeds lines through a pipe waits for this one
     return 0
 

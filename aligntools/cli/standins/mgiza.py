@@ -191,7 +191,6 @@ def _alignments(o: dict[str, str], model: str) -> str:
 
 
 def _tables(o: dict[str, str], coded: "Coded") -> "TrainingFiles":
-    """Return the tables that text is aligned by."""
     from aligntools.aligning.giza_training import TrainingFiles
 
     beside = (f"{path}.classes" for path in (coded.source, coded.target))

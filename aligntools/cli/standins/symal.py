@@ -41,7 +41,6 @@ def combine_bal(
 
 
 def _lines(kind: Kind, steps: tuple[int, int], direct: Links, inverse: Links) -> bytes:
-    """Return a line for each pair, its links in symal's order."""
     from aligntools.formats.links.giza import format_union
     from aligntools.formats.links.pharaoh import format_pharaoh
     from aligntools.links.symmetrize import grow

@@ -57,7 +57,6 @@ def _both(source: str, target: str, ends: deque[bytes]) -> Iterator[tuple[str, s
 
 
 def _text(path: str, given: Iterable[bytes]) -> Iterator[str]:
-    """Yield lines as text; refuse what is not UTF-8."""
     for number, line in enumerate(given, 1):
         try:
             yield line.decode()
@@ -238,7 +237,6 @@ def _more(source: str | None, target: str | None, joint: str | None) -> Iterator
 
 
 def _translated(path: str, target: str | None, languages: str | None) -> Document:
-    """Return a document with its translations."""
     document = read_document(path, languages)
     if isinstance(document, TranslationFile):
         if target is not None:
@@ -252,7 +250,6 @@ def _translated(path: str, target: str | None, languages: str | None) -> Documen
 
 
 def _marked(transfer: MarkupTransfer, pairs: Iterable[Pair], run: Run, pool: Pool) -> Iterator[tuple[MarkedText, str]]:
-    """Yield translations with tags, and without."""
     parts = (Part("", 0, 0, block) for block in blocks_of(pairs))
     for found in map_parts(partial(_marked_part, run.memory), transfer, parts, run, pool, Tally()):
         yield from found
@@ -266,7 +263,6 @@ def _marked_part(memory: int | None, transfer: MarkupTransfer, part: Part, pool:
 def _document(
     document: Document, transfer: MarkupTransfer, run: Run, pool: Pool, report: Report, sinks: Sinks
 ) -> bytes:
-    """Return a document whose targets have tags."""
     each = list(zip(document.segments, document.wanted, strict=True))
     found = _marked(transfer, [(one.source, one.target.text) for one, wanted in each if wanted], run, pool)
     written = []

@@ -134,7 +134,6 @@ class MarkupTransfer:
                 yield replace(found, problem=str(source)) if isinstance(source, DataError) else found
 
     def _links(self, pairs: Sequence[tuple[list[str], list[str]]], run: Run) -> Iterator[SparseLinks]:
-        """Yield the links of pairs of words."""
         if not pairs:
             return
         both = self.model.settings.direction == "both"

@@ -187,7 +187,22 @@ class Checker:
 
     def judged(self) -> Checked:
         """Return what was found in all pairs that were added."""
-        apart, found = self._judged()
+        sizes = np.array([[len(pair[side]) for pair in self._words] for side in (0, 1)], np.int64).reshape(2, -1)
+        lengths = Lengths.of(sizes, self._model.model.length_ratio)
+        apart, odds = [], []
+        for side in (0, 1):
+            whole, numbers = np.concatenate([np.zeros(0), *self._apart[side]]), np.array(self._numbers[side], np.int64)
+            own = log_odds(whole, usual_rates(numbers, whole, self._types[side].classes))
+            ends = np.cumsum(sizes[side])[:-1]
+            apart.append(np.split(whole, ends))
+            odds.append(np.split(own, ends))
+        found: list[Judged] = []
+        for n, words in enumerate(self._words):
+            if n in self._alone:
+                found.append(judge_alone(self._alone[n]))
+            else:
+                own_odds = odds[0][n], odds[1][n]
+                found.append(judge(words, own_odds, lengths, self._raw[n]) if all(words) else Judged())
         scores = np.array([one.score for one in found])
         below = (np.searchsorted(np.sort(scores), scores) / max(len(scores), 1)).tolist()
         pairs = []
@@ -205,27 +220,6 @@ class Checker:
             pairs.append(PairCheck(n + 1, float(one.score), below[n], flagged, *shares, *rest))
         total = sum(float(place.sum()) for side in apart for place in side)
         return Checked(pairs, total / max(sum(len(place) for side in apart for place in side), 1))
-
-    def _judged(self) -> "tuple[list[list[Floats]], list[Judged]]":
-        """Return the probabilities that words have no link, pair by pair, and what was found in each pair."""
-        sizes = np.array([[len(pair[side]) for pair in self._words] for side in (0, 1)], np.int64).reshape(2, -1)
-        lengths = Lengths.of(sizes, self._model.model.length_ratio)
-        apart, odds = [], []
-        for side in (0, 1):
-            whole, numbers = np.concatenate([np.zeros(0), *self._apart[side]]), np.array(self._numbers[side], np.int64)
-            own = log_odds(whole, usual_rates(numbers, whole, self._types[side].classes))
-            ends = np.cumsum(sizes[side])[:-1]
-            apart.append(np.split(whole, ends))
-            odds.append(np.split(own, ends))
-        found: list[Judged] = []
-        for n, words in enumerate(self._words):
-            if n in self._alone:
-                found.append(judge_alone(self._alone[n]))
-            elif all(words):
-                found.append(judge(words, (odds[0][n], odds[1][n]), lengths, self._raw[n]))
-            else:
-                found.append(Judged())
-        return apart, found
 
 
 @taking(CheckSettings)

@@ -261,7 +261,6 @@ def _tags(path: str | os.PathLike[str], lengths: Sequence[int], settings: TermSe
 def _aligned(
     written: "Bitext", model: Aligner | None, training: AlignerSettings, reading: Reading, run: Run, progress: Progress
 ) -> "Links":
-    """Return the links of a text."""
     text = written  # which a model reads in the case that it was trained on
     if model is None:
         text = written if reading.case_sensitive else in_lower_case(written)
@@ -328,7 +327,6 @@ def term_files(
 def _found(
     work: TextWork, alignments: str | None, settings: TermSettings, tags: tuple[str | None, str | None]
 ) -> TermList:
-    """Return the terms of the text."""
     if work.text.joint_file is None:  # its languages are known, whatever their names
         work = replace(work, reading=replace(work.reading, languages=None))
     with work.opened(live=False) as text:
