@@ -33,29 +33,6 @@ def rich(tmp_path):
     return path
 
 
-GOLDENS = {
-    (): "À le prix de 25\u00a0000 , non .\n\nFin\n",
-    ("--tokens", "surface"): "Au prix de 25\u00a0000 , non .\n\nFin\n",
-    ("--set", "space=_"): "À le prix de 25_000 , non .\n\nFin\n",
-    ("--to", "tagged"): (
-        "À_ADP le_DET prix_NOUN de_ADP 25\u00a0000_NUM ,_PUNCT non_INTJ ._PUNCT\n\nFin_NOUN\n"
-    ),
-    ("--to", "tagged", "--tokens", "surface", "--separator", "/", "--column", "xpos"): (
-        "Au/E+D prix/N de/E 25\u00a0000/M ,/, non/I ./.\n\nFin/N\n"
-    ),
-    ("--to", "column", "--column", "lemma"): "à le prix de 25\u00a0000 , non .\n\nfin\n",
-    ("--to", "column", "--column", 7): "3 3 0 5 3 3 3 3\n\n0\n",
-    ("--to", "text"): "Au prix de 25 000, non.\n\nFin\n",
-    ("--to", "raw"): "Au prix de 25 000, non. Fin\n",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("options", GOLDENS, ids=lambda options: " ".join(map(str, options)))
-def test_what_comes_out(options, rich):
-    done = run("conll", rich, *options)
-    assert (done.returncode, done.stdout.decode(), done.stderr) == (0, GOLDENS[options], b"")
-
-
 def test_columns_that_go_in(rich, tmp_path):
     (tmp_path / "tags").write_text("A B C D E F G H\n\nI\n")
     ran("conll", "-", "--put", "upos", tmp_path / "tags", "-o", tmp_path / "new", stdin=RICH)
@@ -71,9 +48,6 @@ def test_columns_that_go_in(rich, tmp_path):
     (tmp_path / "forms").write_text("AU prix de 26~000 , non .\n\nFin\n")
     done = run("conll", rich, "--put", "form", tmp_path / "forms", "--tokens", "surface", "--set", "space=~")
     assert done.stdout == RICH.replace(b"1-2\tAu", b"1-2\tAU").replace(b"\t25 000\t25", b"\t26 000\t25")
-    path = tmp_path / "some.conllu"
-    path.write_text("# text = a b\n1\ta\ta\tDET\t_\t_\t2\t_\t_\t_\n2\tb\tb\tNO_UN\t_\t_\t0\t_\t_\t_\n\n")
-    assert run("conll", "--to", "tagged", "--separator", "/", path).stdout == b"a/DET b/NO_UN\n"
 
 
 CELL = st.sampled_from(
@@ -114,29 +88,6 @@ def test_what_was_taken_out_goes_in_again(tmp_path, text, column, space):
         values.write_bytes(taken)
         assert b"".join(put_in(path, {column: values}, tokens=tokens, space=space)) == text
         assert b"".join(put_in(path, {column: path}, tokens=tokens, space=space)) == text
-
-
-TWO = b"1\tthe\t_\t_\t_\t_\t2\t_\t_\t_\n2\tdog\t_\t_\t_\t_\t0\t_\t_\t_\n\n1\tbarks\t_\tX\t_\t_\t0\t_\t_\t_\n\n"
-
-
-@pytest.mark.parametrize(
-    ("lines", "options", "tags"),
-    [
-        ("the_DET dog_NOUN\nbarks_VERB\n", (), "DET NOUN\nVERB\n"),
-        ("the/DET dog/NOUN\nbarks/V_3\n", (), "DET NOUN\nV_3\n"),
-        ("the|DET dog|NOUN\nbarks|VERB\n", ("--separator", "|"), "DET NOUN\nVERB\n"),
-        ("the__ dog_NOUN_SG\nbarks_VERB\n", (), "_ NOUN_SG\nVERB\n"),
-        ("a_1 b_2\nc_3\n", ("--format", "values"), "a_1 b_2\nc_3\n"),
-        ("DET NOUN\nVERB_3\n", (), "DET NOUN\nVERB_3\n"),
-    ],
-)
-def test_tags_go_in_from_tagged_words(lines, options, tags, tmp_path):
-    text, values = tmp_path / "x.conllu", tmp_path / "values"
-    text.write_bytes(TWO)
-    values.write_text(lines)
-    done = ran("conll", text, "--put", "upos", values, *options)
-    text.write_bytes(done.stdout)
-    assert run("conll", text, "--to", "column").stdout.decode() == tags
 
 
 @pytest.mark.parametrize(

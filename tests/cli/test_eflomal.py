@@ -53,15 +53,6 @@ def test_files_and_options_that_are_refused(links, tmp_path):
     assert align("-i", JOINT, "-f", tmp_path / "f", "--over", "-m", "1").returncode == 0
     assert (tmp_path / "f").read_bytes() != (links / "f").read_bytes()
     assert (tmp_path / "f").stat().st_ino == number
-    assert align("-s", SOURCE).returncode == 1
-    assert b"does not exist" in align("-i", tmp_path / "none").stderr
-    assert align("--none").returncode == 2
-    assert align("-m", "4", "-i", JOINT).returncode == 2
-    assert align("-h").stdout.startswith(b"usage: eflomal-align")
-    assert run("-i", JOINT, script="eflomal-makepriors").returncode == 2
-    assert run(script="eflomal").returncode == 1
-    assert b"Model must be" in run("-m", "4", script="eflomal").stderr
-    assert b"option -x" in run("-m", "3", "-x", script="eflomal").stderr
     args = ["-l", "0.5", "-1", "2", "-2", "2", "-3", "2", "--n-samplers", "1", "-M", "3"]
     args += ["--source-suffix", "0", "--target-prefix=0", "--null-prior", "0.2"]
     assert align("-i", JOINT, *args, "-f", tmp_path / "g").returncode == 0
@@ -74,12 +65,6 @@ def test_lines_and_links_that_are_wrong(tmp_path, links):
     assert f"{tmp_path / 'text'}:2: no single ' ||| ' separator, as in 3 of 7 lines" in done.stderr.decode()
     lines = (tmp_path / "f").read_text().split("\n")
     assert [bool(line) for line in lines] == [True, False, False, False, False, False, True, False]
-    (tmp_path / "text").write_text("a\nb\n")
-    fails(align("-i", tmp_path / "text"), f"{tmp_path / 'text'}:1: no single")
-    (tmp_path / "more").write_text("a\nb\nc\n")
-    fails(align("-s", tmp_path / "text", "-t", tmp_path / "more"), f"{tmp_path / 'text'}:3: Mismatched")
-    (tmp_path / "priors").write_text("LEX\ta\n")
-    fails(align("-s", SOURCE, "-t", TARGET, "-p", tmp_path / "priors"), f"{tmp_path / 'priors'}:1: ")
     (tmp_path / "f").write_text((links / "f").read_text().replace("\n", " 77-0\n", 1))
     args = ["-i", JOINT, "-f", tmp_path / "f", "-r", links / "r"]
     fails(run(*args, script="eflomal-makepriors"), f"{tmp_path / 'f'}:1: the link 77-0")

@@ -22,7 +22,7 @@ def text_for(name):
     """Return the text of the test files that run a command, and the lines of tables that do."""
     paths = [
         *sorted((ROOT / "tests").rglob("test_*.py")),
-        ROOT / "tests/contracts/refusals.txt",
+        *(ROOT / "tests/contracts").glob("*.txt"),
         ROOT / "tests/models.py",
     ]
     files = {p: p.read_text(encoding="utf-8") for p in paths}

@@ -90,16 +90,6 @@ def test_formats_and_filters(folder, tmp_path, command_inside):
     assert (tmp_path / "same.bin").read_bytes()[8:9] == b"{"
 
 
-def test_input_from_elsewhere(folder):
-    joint = "a b ||| c d\n\nx ||| |||\n".replace("x ||| |||", " ||| ")
-    (folder / "joint.align").write_text("1-1 2-2\n\n\n")
-    done = ran("extract-grammar", "-i", "-", "-a", "joint.align", "--index-base", "1", "--set", "nonterminals=0",
-               cwd=folder, stdin=joint.encode())  # fmt: skip
-    found = [line.split(b" ||| ")[1:3] for line in done.stdout.splitlines()]
-    assert found == [[b"a", b"c"], [b"a b", b"c d"], [b"b", b"d"]]
-    assert b"3 sentence pairs (without words: 2 blank" in done.stderr
-
-
 def test_figures_and_faults(folder, tmp_path):
     (tmp_path / "g").write_bytes(grammar(folder).stdout)
     base = "filter-grammar", "--grammar", tmp_path / "g", "--text", SOURCE, "-o", tmp_path / "out"

@@ -76,16 +76,6 @@ def test_wrong_flags(line):
         flags_of(line)
 
 
-def test_usage():
-    done = fast_align("-z")
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert b"option -z not recognized" in done.stderr
-    assert b"\nUsage: fast_align -i file.fr-en\n" in done.stderr
-    done = fast_align("-h")
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.startswith(b"Usage:")
-
-
 # --- what the real fast_align says
 
 
@@ -110,18 +100,6 @@ def test_links_and_messages_are_fast_aligns(name, flags):
     for line, other in zip(said, real, strict=True):
         for x, y in zip(number.findall(line), number.findall(other), strict=True):
             assert float(x) == pytest.approx(float(y), rel=2e-5, abs=1e-6), line
-
-
-@pytest.mark.parametrize(
-    ("flags", "expected"),
-    [
-        ([], "\n\n\n"), (["-N"], "0-0 0-1 0-2\n\n0-0\n"), (["-d"], "0-0 0-1 1-2\n\n0-0\n"),
-        (["-r"], "\n\n\n"), (["-N", "-r"], "0-0 1-0\n\n0-0\n"), (["-T", "0.05", "-q", "0.4"], "\n\n0-0\n"),
-    ],
-)  # fmt: skip
-def test_the_first_iteration_aligns_by_position_where_it_is_the_last(flags, expected):
-    done = fast_align("-i", "-", "-I", "1", *flags, stdin=b"a b ||| x y z\n ||| x\na ||| x\n")
-    assert done.stdout.decode() == expected  # as fast_align, but for the blank pair, which is not in its way
 
 
 def test_dots_come_every_thousand_lines():
@@ -246,28 +224,7 @@ def test_forced_alignment_answers_each_line_at_once(trained):
 # --- input
 
 
-def test_blank_tabbed_and_wrong_input(tmp_path):
-    text = b"the house ||| das haus\n ||| blank\n\na house\tein haus\nthe book ||| das buch\n" * 10
-    done = succeeds(fast_align("-i", "-", "-N", stdin=text))
-    lines = done.stdout.split(b"\n")
-    assert lines[:5] == [b"0-0 1-1", b"", b"", b"0-0 1-1", b"0-0 1-1"]
-    assert len(lines) == 51
-    assert b"20 blank; first at line 2" in done.stderr
-    failed(fast_align("-i", tmp_path / "none"), "cannot be opened")
-    assert b"error: <stdin>:2: no ' ||| ' separator" in fast_align("-i", "-", stdin=b"a ||| b\n" + b"c d\n" * 5).stderr
-    table = tmp_path / "table"
-    table.write_bytes(b"a\tb\t-0.5\n<eps>\tb\t-2\n")
-    done = fast_align("-i", "-", "-f", table, stdin=b"a ||| b\n ||| b\n")
-    assert (done.returncode, done.stdout) == (1, b"a ||| b ||| 0-0 ||| -1.99294\n")  # as fast_align
-    assert done.stderr.endswith(b"error: <stdin>:2: the source side is blank (remove the pair)\n")
-    table.write_bytes(b"a\tb\t-0.5\na\tb\n")
-    failed(fast_align("-i", "-", "-f", table, stdin=b"a ||| b\n"), f"{table}:2: 'a\\tb' is not two words and ln p")
-
-
 def test_advice_names_no_flags_that_mean_other_things_here():
-    done = fast_align("-i", "-", stdin=b"one side\n" * 10)
-    last = done.stderr.decode().splitlines()[-1]
-    assert last.endswith("are malformed (one field; each line has both sides: source ||| target)")
     for raised in (MemoryError(), ResourceError("about 9 GB are needed (`max_memory` sets another bound; x)")):
         with pytest.raises(ResourceError) as found, in_own_terms():
             raise raised

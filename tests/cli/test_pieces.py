@@ -180,12 +180,6 @@ def test_other_pieces_are_refused(inside, pieces, tmp_path, change, problem):
     assert not (tmp_path / "out").exists()
 
 
-def test_unicode_spaces_end_words(file):
-    links, source, target = file("l", b"1-1\n"), file("s", "a\u00a0b\n".encode()), file("t", b"x y\n")
-    found = run("symmetrize", "-q", "-c", "convert", links, "--check", source, target, "--unicode-spaces")
-    assert done(found).stdout == b"1-1\n"
-
-
 # Their own reader
 
 
@@ -308,12 +302,3 @@ def test_pieces_of_any_scheme_are_linked(inside, tmp_path, words, pieces, first)
     every = " ".join(f"{i}-0" for i in range(len(words.split(" ||| ")[0].split()))).encode() + b"\n"
     all_pieces = done(run(*convert, "--to-pieces", *sides["pieces"], *known, stdin=3 * every)).stdout
     assert {int(link.split("-")[0]) for link in all_pieces.decode().splitlines()[0].split()} == first
-
-
-def test_symmetrize_leaves_a_pair_of_other_words_blank(tmp_path):
-    for name, text in (("w", "a b\nx y\n"), ("p", "a b\nx z\n"), ("t", "c\nc\n")):
-        (tmp_path / name).write_text(text)
-    texts = ("--to-pieces", tmp_path / "p", tmp_path / "t", "--words", tmp_path / "w", tmp_path / "t")
-    found = done(run("symmetrize", "-c", "convert", "-", *texts, stdin=b"0-0\n1-0\n"))
-    assert found.stdout == b"0-0\n\n"
-    assert b"1 with pieces that do not spell the words; first at line 2" in found.stderr

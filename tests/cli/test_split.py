@@ -166,10 +166,3 @@ def test_contrastive_aligners_loaded_grammars_and_pieces(folders):
     pieces = ["\u2581das\u00a0\u2581ha us"], ["\u2581the\u00a0\u2581house"]
     assert at.links_to_pieces(["1-1"], *pieces, **words, split="unicode") == [[(1, 1), (2, 1)]]
     assert at.links_to_words(["0-0 2-1"], *pieces, split="unicode") == [[(0, 0), (1, 1)]]
-
-
-def test_words_of_tables_hold_nothing_that_ends_a_line_elsewhere(file, tmp_path):
-    file("s", b"das ha\rus\ndas\x0b buch\n"), file("t", b"the house\nthe book\n"), file("a", b"0-0 1-1\n0-0 1-1\n")
-    found = run("lexicon", "-s", "s", "-t", "t", "-a", "a", "--shortlist", "out", cwd=tmp_path)
-    assert (tmp_path / "out").read_text() == "book buch 1.00000000\nthe das 1.00000000\n"
-    assert b"2 rows left out: a word holds a carriage return, vertical tab or form feed" in found.stderr

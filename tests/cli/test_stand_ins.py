@@ -6,67 +6,9 @@ import re
 import pytest
 
 from aligntools.aligning.applying.table_aligner import TableAligner
-from tests.cli.running import ROOT, fails, ran, run, succeeds
+from tests.cli.running import ROOT, fails, run, succeeds
 
-GOLDENS = ROOT / "tests" / "data" / "symmetrize"
 TEXT = ROOT / "data" / "samples" / "de-en.txt"
-#: Two pairs; in the first both directions leave f3 to the union.
-BAL = b"""1
-3 e1 # e3 # 1 2 0
-4 f1 f2 f3 f4  # 1 2 3 0
-1
-2 a b # 2 0
-2 c d # 0 2
-"""
-
-
-def symal(*args, stdin=BAL):
-    return run(*args, stdin=stdin, script="symal")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "lines"),
-    [
-        (["-alignment=union"], [b"0-0 1-1 2-2", b"1-1 1-0"]),
-        (["-a=i"], [b"0-0 1-1", b""]),
-        (["-a=s2t"], [b"0-0 1-1 2-2", b"1-1"]),
-        (["-alignment=tgttosrc"], [b"0-0 1-1", b"1-0"]),
-        (["-alignment=grow", "-diagonal=no", "-final=no", "-both=no"], [b"0-0 1-1", b""]),
-        (["-alignment=grow", "-diagonal=yes", "-final=no", "-both=no"], [b"0-0 1-1 2-2", b""]),
-        (["-alignment=grow", "-diagonal=no", "-final=yes", "-both=yes"], [b"0-0 1-1 2-2", b"1-0"]),
-        (["-alignment=grow", "-d=no", "-f=yes", "-b=no"], [b"0-0 1-1 2-2", b"1-0 1-1"]),
-    ],
-)
-def test_symal(arguments, lines, tmp_path):
-    """What Moses' own symal writes for the same."""
-    done = symal(*arguments)
-    assert (done.returncode, done.stdout.splitlines()) == (0, lines)
-    (tmp_path / "bal").write_bytes(BAL)
-    done = symal(*arguments, f"-i={tmp_path}/bal", f"-o={tmp_path}/out", stdin=b"")
-    assert (done.stdout, (tmp_path / "out").read_bytes().splitlines()) == (b"", lines)
-
-
-def test_symal_says_what_moses_looks_for():
-    assert symal("-a=g", "-d=yes", "-f=yes", "-b=no").stderr == (
-        b"symal: computing grow alignment: diagonal (1) final (1)both-uncovered (0)\n"
-    )
-    assert symal("-a=u").stderr == b"symal: computing union alignment\nSents: 2\n"
-    assert symal().returncode == 1
-    assert b'Invalid option "-x=1"' in symal("-x=1").stderr
-    assert b'Invalid value "maybe"' in symal("-a=u", "-d=maybe").stderr
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        (b"2 a b # 2 0\n", b"2 a b 2 0\n", "<stdin>:5: '2 a b 2 0' is not N words, '#' and N positions"),
-        (b"2 0\n2 c", b"3 0\n2 c", "<stdin>:5: a position outside 0 to 2"),
-        (b"1\n2 a", b"x\n2 a", "<stdin>:4: 'x' is not the count"),
-        (b"2 c d # 0 2\n", b"", "<stdin>:5: the file ends within a sentence pair"),
-    ],
-)
-def test_symal_and_broken_input(old, new, said):
-    assert said in symal("-a=u", stdin=BAL.replace(old, new)).stderr.decode()
 
 
 def extract_lex(folder, *names):
@@ -157,67 +99,3 @@ def test_a_pair_that_memory_does_not_hold_is_named(trained, monkeypatch):
     names = [trained / n for n in ("fwd_params", "fwd_err", "rev_params", "rev_err")]
     done = run(*names, stdin=b"ein Haus ||| a house\n", script="force_align.py")
     fails(done, "<stdin>:1: 2 by 2 words take more memory than there is (remove the pair)")
-
-
-@pytest.fixture
-def numbered(tmp_path):
-    (tmp_path / "x").write_bytes(b"a b  a\n\nc\n")
-    (tmp_path / "y").write_bytes(b"d\ne\nd\tf\n")
-    return tmp_path
-
-
-def test_plain2snt_and_snt2cooc(numbered):
-    """What GIZA++'s own programs write for the same."""
-    weights = "-weight", "2", "-weight", "0.5"
-    done = run("plain2snt", "x", "y", "x", "y", *weights, cwd=numbered, script="plain2snt")
-    assert (done.returncode, done.stdout) == (1, b"")  # the first word is a file here: five of them
-    done = run("x", "y", "x", "y", *weights, cwd=numbered, script="plain2snt")
-    assert (done.returncode, done.stdout) == (0, b"x -> x\ny -> y\n")
-    assert done.stderr == b"WARNING: filtered out empty sentence (source: x 0 target: y 1).\n" * 2
-    files = {name: (numbered / name).read_bytes() for name in ("x.vcb", "y.vcb", "x_y.snt", "y_x.snt")}
-    assert files == {
-        "x.vcb": b"2 a 4\n3 b 2\n4 c 2\n",
-        "y.vcb": b"2 d 4\n3 e 2\n4 f 2\n",
-        "x_y.snt": b"2\n2 3 2 \n2 \n2\n4 \n2 4 \n0.5\n2 3 2 \n2 \n0.5\n4 \n2 4 \n",
-        "y_x.snt": b"2\n2 \n2 3 2 \n2\n2 4 \n4 \n0.5\n2 \n2 3 2 \n0.5\n2 4 \n4 \n",
-    }
-    done = run("o", "x.vcb", "y.vcb", "x_y.snt", cwd=numbered, script="snt2cooc")
-    assert (done.returncode, done.stderr) == (0, b"END.\n")
-    assert (numbered / "o").read_bytes() == b"0 2\n0 4\n2 2\n3 2\n4 2\n4 4\n"
-    done = run("o", "x.vcb", "y.vcb", "x_y.snt", "-counts", cwd=numbered, script="snt2cooc")
-    assert (numbered / "o").read_bytes() == b"4 0 2\n2 0 4\n4 2 2\n2 3 2\n2 4 2\n2 4 4\n"
-
-
-def test_plain2snt_names_its_files(numbered):
-    (numbered / "a.txt").write_bytes(b"a\n")
-    (numbered / "b.txt").write_bytes(b"b\n")
-    done = run("./a.txt", "b.txt", "-snt2", "other", "-vcb2", "words", cwd=numbered, script="plain2snt")
-    assert done.stderr == b"w1:./a w2:b\n"
-    assert done.stdout == b"./a -> a\nb -> b\n"
-    assert {p.name for p in numbered.iterdir()} == {"a.txt", "b.txt", "x", "y", "a_b.snt", "other", "a.vcb", "words"}
-
-
-def test_wrong_input_of_plain2snt_and_snt2cooc(numbered):
-    (numbered / "two").write_bytes(b"a\nb\n")
-    assert fails_after(run("x", "two", cwd=numbered, script="plain2snt"), "x: 3 lines, but two has 2")
-    assert b"plain2snt txt1 txt2" in run("x", cwd=numbered, script="plain2snt").stderr
-    assert (
-        b"-weight 'much' is not a number" in run("x", "y", "-weight", "much", cwd=numbered, script="plain2snt").stderr
-    )
-    assert b"Usage: snt2cooc" in run("o", cwd=numbered, script="snt2cooc").stderr
-    assert b"wrong option -c" in run("o", "x", "y", "x", "-c", cwd=numbered, script="snt2cooc").stderr
-
-
-def test_mkcls(tmp_path):
-    (tmp_path / "t").write_text("the dog barks\na cat sleeps\nthe cat barks\na dog sleeps\n")
-    done = ran("-n2", "-c3", "-pt", "-Vout", "-ata", "-e4", "0.7", "opt", cwd=tmp_path, script="mkcls")
-    assert b"***** 2 runs." in done.stdout
-    assert b"words: 7\n" in done.stdout
-    assert (tmp_path / "out").read_text() == "a\t2\nbarks\t4\ncat\t3\ndog\t3\nsleeps\t4\nthe\t2\n"
-    assert (tmp_path / "out.cats").read_text().startswith(";KategProblem:cats: 3   words: 7\n0:$,\n1:\n2:a,the,\n")
-    ran("-m2", "-c2", "-pt", cwd=tmp_path, script="mkcls")  # writes no file, as mkcls
-    for wrong in ("-x", "-c1", "-nmany", "-l", "meta-opt"):
-        done = run("-pt", wrong, cwd=tmp_path, script="mkcls")
-        assert (done.returncode, done.stdout) == (1, b""), wrong
-        assert b"mkcls - a program for making word classes" in done.stderr
-    assert fails_after(run("-pnone", "opt", cwd=tmp_path, script="mkcls"), "none: ")
