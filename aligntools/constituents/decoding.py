@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.constituents import kernels_best, kernels_chart, kernels_coarse, kernels_tree_lists
+from aligntools.constituents import kernels_best, kernels_chart, kernels_coarse, kernels_trees
 from aligntools.constituents.binarization import ABOVE, BESIDE, restore
 from aligntools.constituents.grammar import ConstituentGrammar
 from aligntools.constituents.kernels_chart import Rules
@@ -47,9 +47,16 @@ def log_probability(steps: Sequence[Step], words: np.ndarray, rules: Rules) -> f
 
     words (float64 [words, states of tags]): p(word | state), up to a factor.
     """
-    array = np.array(steps, np.int32)
-    inside = np.empty((len(array), int(np.diff(rules.first).max())))
-    value: float = kernels_tree_lists.value_of(array, len(array), words, rules, inside)
+    size, first = len(steps), rules.first
+    symbols, numbers, *below = np.array(steps, np.int32)[::-1].T.copy()  # children before their parents
+    left, right = (np.where(child < 0, -1, size - 1 - child).astype(np.int32) for child in below)
+    leaves = np.flatnonzero(numbers < 0)  # from the last word on
+    words_at = np.arange(len(words))[::-1] * words.shape[1] + first[symbols[leaves]]
+    numbers[leaves] = np.arange(len(leaves))
+    nodes = kernels_trees.Nodes(np.array([0, size]), symbols, left, right, numbers)
+    blocks = rules.binary_at, rules.binary_weights, rules.unary_at, rules.unary_weights
+    weights = kernels_trees.RuleWeights(first, *blocks, words_at, words.ravel(), rules.roots)
+    value: float = kernels_trees.log_probability(nodes, weights, np.empty((size, int(np.diff(first).max()))))
     return value
 
 

@@ -79,14 +79,6 @@ class ConstituentGrammar:
         """Number of states."""
         return int(self.first[-1])
 
-    def same_rules(self, other: "ConstituentGrammar") -> bool:
-        """Return whether another grammar has the same rules between the same symbols."""
-        return (
-            (self.symbols, self.n_tags) == (other.symbols, other.n_tags)
-            and np.array_equal(self.binary, other.binary)
-            and np.array_equal(self.unary, other.unary)
-        )
-
     def totals(self) -> np.ndarray:
         """Return the sum of the weights of each state's rules, float64 [states]; 0 of tags."""
         found = np.zeros(self.n_states)

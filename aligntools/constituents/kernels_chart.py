@@ -64,7 +64,7 @@ def fill_inside(n, words, rules, chart):
             low = lower[cell]
             low[:] = 0
             top = -math.inf
-            if not _some(chart.allowed[cell]):
+            if not chart.allowed[cell].any():
                 scale[cell], chart.n_live[cell] = -math.inf, 0
                 upper[cell, :] = 0
                 continue
@@ -113,16 +113,12 @@ def fill_inside(n, words, rules, chart):
                     chart.live[cell, count] = c
                     count += 1
             chart.n_live[cell] = count
-    return _total(n, rules, chart)
-
-
-@kernel(inline=True)
-def _some(allowed):
-    """Tell whether some symbol is allowed."""
-    for c in range(len(allowed)):
-        if allowed[c]:
-            return True
-    return False
+    cell, total = cell_of(0, n), 0.0
+    if scale[cell] == -math.inf:
+        return -math.inf
+    for s in range(states):
+        total += rules.roots[s] * upper[cell, s]
+    return scale[cell] + math.log(total) if total > 0 else -math.inf
 
 
 @kernel(inline=True)
@@ -132,17 +128,6 @@ def _any(values, first, last):
         if values[s] > 0:
             return True
     return False
-
-
-@kernel(inline=True)
-def _total(n, rules, chart):
-    """Return the log-probability of the sentence."""
-    cell, total = cell_of(0, n), 0.0
-    if chart.scale[cell] == -math.inf:
-        return -math.inf
-    for s in range(len(rules.roots)):
-        total += rules.roots[s] * chart.upper[cell, s]
-    return chart.scale[cell] + math.log(total) if total > 0 else -math.inf
 
 
 @kernel(inline=True)

@@ -1,4 +1,4 @@
-"""Compiled: what lists of trees need besides one chart: all ways to a symbol, trees that are drawn, values of trees.
+"""Compiled: what lists of trees need besides one chart: all ways to a symbol, and trees that are drawn.
 
 The k best trees are found from the ways to a symbol (`listing`). A tree is drawn from the inside by going down: each
 choice is made in proportion to what the inside sums there. A derivation is a list of *steps*, parents before children
@@ -189,52 +189,3 @@ def _draw_below(i, j, p, x, rules, chart, u):
                             rule, place, first, second = r, k, y, z
                             left -= value
     return rule, place, first, second
-
-
-@kernel(owning=False)
-def value_of(steps, count, words, rules, inside):
-    """Return the log-probability of a tree of symbols and its words, summed over substates.
-
-    steps (int32 [steps, 4]): The first ``count`` are the tree's.
-    words (float64 [n, states of tags]), inside (float64 [steps, substates]).
-    """
-    first, total_log, word = rules.first, 0.0, len(words)
-    for step in range(count - 1, -1, -1):
-        own, rule = inside[step], steps[step, RULE]
-        begin, size = first[steps[step, SYMBOL]], first[steps[step, SYMBOL] + 1] - first[steps[step, SYMBOL]]
-        total = 0.0
-        if rule < 0:
-            word -= 1
-            for x in range(size):
-                own[x] = words[word, begin + x]
-        elif steps[step, RIGHT] < 0:
-            below, at = inside[steps[step, LEFT]], rules.unary_at[rule]
-            inner = first[rules.unary[rule, 1] + 1] - first[rules.unary[rule, 1]]
-            for x in range(size):
-                own[x] = 0
-                for y in range(inner):
-                    own[x] += rules.unary_weights[at] * below[y]
-                    at += 1
-        else:
-            left, right, at = inside[steps[step, LEFT]], inside[steps[step, RIGHT]], rules.binary_at[rule]
-            n_left = first[rules.binary[rule, 1] + 1] - first[rules.binary[rule, 1]]
-            n_right = first[rules.binary[rule, 2] + 1] - first[rules.binary[rule, 2]]
-            for x in range(size):
-                own[x] = 0
-                for y in range(n_left):
-                    part = 0.0
-                    for z in range(n_right):
-                        part += rules.binary_weights[at] * right[z]
-                        at += 1
-                    own[x] += part * left[y]
-        for x in range(size):
-            total += own[x]
-        if total <= 0:
-            return -math.inf
-        total_log += math.log(total)
-        for x in range(size):
-            own[x] /= total
-    begin, total = first[steps[0, SYMBOL]], 0.0
-    for x in range(first[steps[0, SYMBOL] + 1] - begin):
-        total += rules.roots[begin + x] * inside[0, x]
-    return total_log + math.log(total) if total > 0 else -math.inf

@@ -87,6 +87,12 @@ def fill_inside(nodes, tree, weights, inside):
     return total_log + math.log(total) if total > 0 else -math.inf
 
 
+@kernel(owning=False)
+def log_probability(nodes, weights, inside):
+    """Return the log-probability of the first tree."""
+    return fill_inside(nodes, 0, weights, inside)
+
+
 @kernel(inline=True)
 def fill_outside(nodes, tree, weights, inside, outside, counts):
     """Fill the outside, so that inside times outside of a node sums to 1, and add the expected number of each rule."""

@@ -270,7 +270,10 @@ class ConstituentModel(SavedModel):
         for begin in (f"{number}." for number in range(count)):
             own = {name.removeprefix(begin): values for name, values in arrays.items() if name.startswith(begin)}
             members.append(cls._member(header, arrays | own))
-        if not all(members[0].grammar.same_rules(other.grammar) for other in members[1:]):
+        rules = [
+            (own.symbols, own.n_tags, own.binary.tolist(), own.unary.tolist()) for own in (m.grammar for m in members)
+        ]
+        if any(own != rules[0] for own in rules):
             raise ValueError("members with other rules")
         return replace(members[0], others=tuple(members[1:]))
 

@@ -43,7 +43,6 @@ from aligntools.words.white_space import in_form
 
 if TYPE_CHECKING:
     from aligntools.constituents.derivation_lists import ScoredTree
-    from aligntools.constituents.model import ParsedTrees
     from aligntools.formats.inputs.annotation import TaggedInput
     from aligntools.ground.keywords import (
         GrammarDecisionsKeywords,
@@ -96,7 +95,7 @@ class ConstituentParser(Annotator, ShownAsModel):
         The arrays; not part of the public interface.
     """
 
-    model: "ConstituentModel"
+    model: ConstituentModel
     #: Whether there are lists of trees.
     has_lists: ClassVar[bool] = True
 
@@ -320,38 +319,10 @@ class ConstituentParser(Annotator, ShownAsModel):
             return text.column(column_place(self.column if column is None else column))
         return text.tags
 
-    def parse_read(
-        self, text: Parsed, decisions: GrammarDecisions, column: str | int | None, pool: "Pool"
-    ) -> "ParsedTrees":
-        """Parse what a reader of `aligntools.formats` returned; see `parse`.
-
-        Parameters
-        ----------
-        text : Tokens or Conll
-        decisions : GrammarDecisions
-        column : str, int or None
-            Column of CoNLL with tags; None: that of the model.
-        pool : Pool
-        """
-        words, given = self._read(text, decisions, column)
-        return self.model.parse(words, given, decisions, pool)
-
-    def lists_of(
-        self,
-        text: Parsed,
-        lists: TreeLists,
-        decisions: GrammarDecisions,
-        column: str | int | None,
-        pool: "Pool",
-        first: int = 0,
-    ) -> "list[list[ScoredTree]]":
-        """List trees of what a reader returned; ``first`` is the number of its first sentence. See `parse_read`."""
-        words, given = self._read(text, decisions, column)
-        return self.model.listed(words, lists, given, decisions, pool, first)
-
-    def _read(
-        self, text: Parsed, decisions: GrammarDecisions, column: str | int | None
+    def sentences_of(
+        self, text: Parsed, column: str | int | None, decisions: GrammarDecisions
     ) -> tuple[list[list[str]], list[list[str]] | None]:
+        """Return the words of the sentences that a reader of `aligntools.formats` returned, and their tags."""
         tell_unused("conll" if isinstance(text, Conll) else text.format, "the text", column, None)
         tags = self.tags_of(text, column, decisions)
         edges = text.offsets.tolist()

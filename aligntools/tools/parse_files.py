@@ -135,14 +135,15 @@ def _trees_of(
     pool: Pool,
 ) -> Worked:
     text = predicted_of(part.text) if reading.predicted_columns else part.text
+    words, given = parser.sentences_of(text, reading.column, decisions)
     if lists.kind:
-        found = parser.lists_of(text, lists, decisions, reading.column, pool, part.number)
+        found = parser.model.listed(words, lists, given, decisions, pool, part.number)
         none = np.array([own[0].log_probability == -np.inf for own in found], np.bool_)
         long = np.diff(text.offsets) > decisions.max_length
         flat = {"flat": np.flatnonzero(none & long), "uncovered": np.flatnonzero(none & ~long)}
         written = format_tree_lists(part.number, found, lists.kind == "n_best")
     else:
-        parsed = parser.parse_read(text, decisions, reading.column, pool)
+        parsed = parser.model.parse(words, given, decisions, pool)
         flat = {name: np.flatnonzero(getattr(parsed, name)) for name in _FLAT}
         written = format_trees(parsed.trees).encode("utf-8", "surrogateescape")
     tags = parser.tags_of(text, reading.column, decisions) or []

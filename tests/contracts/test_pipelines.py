@@ -7,7 +7,7 @@ import pytest
 import aligntools as at
 from aligntools.aligning import aligner
 from aligntools.aligning.contrastive import aligner as contrastive_aligner
-from aligntools.constituents.parsers import ConstituentParser
+from aligntools.constituents.model import ConstituentModel
 from aligntools.formats.annotation.tagged_text import parse_text
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.parsers import Parser
@@ -29,7 +29,7 @@ SENTENCES = 7
 COMMANDS = {
     "tag": (WORDS, tag_files, (Tagger, "tag_text")),
     "parse": (TAGGED, parse_files, (Parser, "parse_text")),
-    "trees": (WORDS, parse_files, (ConstituentParser, "parse_read")),
+    "trees": (WORDS, parse_files, (ConstituentModel, "parse")),
     "translate": (GERMAN, translation_files, (Translator, "translate_batch")),
 }
 #: What is written in the place of one answer a sentence, or beside it.

@@ -9,8 +9,6 @@ So the kernels of grammars of tags do the rest, and their expectations are carri
 are the derivatives of the sentence's log-probability by logarithms of rules' probabilities (Eisner 2016).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from aligntools.constituents.inducing import kernels_dense
@@ -18,21 +16,6 @@ from aligntools.constituents.inducing.model import chart, zeros
 
 #: Of a word that no preterminal has.
 _LEAST = 1e-300
-
-
-@dataclass(frozen=True)
-class Expected:
-    """Expectations of a sentence.
-
-    value: Log-probability.
-    tables: Derivatives by probabilities of rules; times these they are expected counts. Those of roots are counts
-        already.
-    posteriors (float64 [words, preterminals]): How probable each preterminal is above each word.
-    """
-
-    value: float
-    tables: kernels_dense.TensorRules
-    posteriors: np.ndarray
 
 
 def _places(
@@ -63,16 +46,21 @@ def _sentence(n: int) -> tuple[np.ndarray, np.ndarray, int, int]:
     return np.arange(n, dtype=np.int32), np.array([0, n], np.int64), 0, 1
 
 
-def expectations(tables: kernels_dense.TensorRules, emissions: np.ndarray) -> Expected:
-    """Return what a sentence of two words and more is expected to have.
+def expectations(
+    tables: kernels_dense.TensorRules, emissions: np.ndarray
+) -> tuple[float, kernels_dense.TensorRules, np.ndarray]:
+    """Return what a sentence of two words and more is expected to have, its log-probability first.
 
     tables: Probabilities, with preterminals for tags.
     emissions (float64 [words, preterminals]): The probability of each word by each preterminal, above 0.
+    Returns tables: Derivatives by probabilities of rules; times these they are expected counts. Those of roots are
+        counts already.
+    Returns posteriors (float64 [words, preterminals]): How probable each preterminal is above each word.
     """
     n, size = len(emissions), len(tables.roots)
     (own, shares, lost), counts = _places(tables, emissions), zeros(size, n)
     value, _ = kernels_dense.expect(*_sentence(n), own, chart(n, size), counts)
-    return Expected(value + lost, *_carried_back(tables, shares, counts))
+    return value + lost, *_carried_back(tables, shares, counts)
 
 
 def _carried_back(

@@ -4,6 +4,8 @@ Arrays of weights are in a dict, by names such as ``roots.in.weights``; derivati
 names. What a layer needs to go back is returned by its forward function.
 """
 
+import itertools
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -15,14 +17,6 @@ RATE, KEPT, KEPT_SQUARES, LEAST = 1e-3, 0.75, 0.999, 1e-8
 LONGEST = 3.0
 #: Residual layers of a network.
 DEPTH = 2
-
-
-def glorot(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    """Return weights of a start: uniform numbers by the shape (Glorot & Bengio 2010); biases are 0."""
-    if len(shape) == 1:
-        return np.zeros(shape, np.float32)
-    most = (6 / (shape[0] + shape[1])) ** 0.5
-    return rng.uniform(-most, most, shape).astype(np.float32)
 
 
 def affine(arrays: Arrays, name: str, x: np.ndarray) -> np.ndarray:
@@ -81,16 +75,6 @@ def log_softmax_back(logs: np.ndarray, by: np.ndarray) -> np.ndarray:
     return np.asarray(by - np.exp(logs) * by.sum(-1, keepdims=True))
 
 
-def _sigmoid(x: np.ndarray) -> np.ndarray:
-    return np.asarray(0.5 * np.tanh(0.5 * x) + 0.5)
-
-
-def lstm_shapes(name: str, inputs: int, width: int) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the arrays of `lstm`."""
-    shapes: dict[str, tuple[int, ...]] = {f"{name}.weights": (inputs, 4 * width), f"{name}.bias": (4 * width,)}
-    return shapes | {f"{name}.memory": (width, 4 * width)}
-
-
 def lstm(arrays: Arrays, name: str, x: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Return the states of an LSTM (Hochreiter & Schmidhuber 1997) over sequences, and what `lstm_back` needs.
 
@@ -104,7 +88,7 @@ def lstm(arrays: Arrays, name: str, x: np.ndarray) -> tuple[np.ndarray, tuple[np
     for n in range(len(x)):
         own = gates[n]
         own += states[n] @ memory
-        own[:, : 3 * width] = _sigmoid(own[:, : 3 * width])  # input, forget, output
+        own[:, : 3 * width] = 0.5 * np.tanh(0.5 * own[:, : 3 * width]) + 0.5  # sigmoids: input, forget, output
         own[:, 3 * width :] = np.tanh(own[:, 3 * width :])
         enter, keep, leave, new = np.split(own, 4, 1)
         cells[n + 1] = keep * cells[n] + enter * new
@@ -134,26 +118,22 @@ def lstm_back(arrays: Arrays, name: str, kept: tuple[np.ndarray, ...], by: np.nd
     return np.asarray((flat @ arrays[f"{name}.weights"].T).reshape(x.shape))
 
 
-class Adam:
-    """Steps down a derivative whose length has a limit (Kingma & Ba 2015).
+def adam(arrays: Arrays) -> Callable[[Arrays], None]:
+    """Return what makes steps down a derivative whose length has a limit (Kingma & Ba 2015).
 
-    arrays: Weights; steps change them.
+    arrays: Weights, which steps change; the derivative that a step is given is used up.
     """
+    means, squares = ({n: np.zeros_like(a) for n, a in arrays.items()} for _ in range(2))
+    steps = itertools.count(1)
 
-    def __init__(self, arrays: Arrays) -> None:
-        self._arrays = arrays
-        self._means, self._squares = ({n: np.zeros_like(a) for n, a in arrays.items()} for _ in range(2))
-        self._steps = 0
-
-    def step(self, by: Arrays) -> None:
-        """Make a step; ``by`` is used up."""
-        self._steps += 1
+    def step(by: Arrays) -> None:
+        number = next(steps)
         length = sum(float(np.vdot(one, one)) for one in by.values()) ** 0.5
         share = min(1.0, LONGEST / length) if length > 0 else 1.0
-        size = RATE / (1 - KEPT**self._steps)
-        scale = (1 - KEPT_SQUARES**self._steps) ** -0.5
+        size = RATE / (1 - KEPT**number)
+        scale = (1 - KEPT_SQUARES**number) ** -0.5
         for name, own in by.items():
-            mean, square = self._means[name], self._squares[name]
+            mean, square = means[name], squares[name]
             mean *= KEPT
             mean += ((1 - KEPT) * share) * own
             own *= own
@@ -165,4 +145,6 @@ class Adam:
             own += LEAST
             np.divide(mean, own, out=own)
             own *= size
-            self._arrays[name] -= own
+            arrays[name] -= own
+
+    return step

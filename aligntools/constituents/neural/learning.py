@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.constituents.inducing.training import figures
-from aligntools.constituents.neural.layers import Adam, Arrays
+from aligntools.constituents.neural.layers import Arrays, adam
 from aligntools.constituents.neural.model import NeuralGrammar, numbers_of, terminal
 from aligntools.constituents.neural.network import (
     Sizes,
@@ -25,7 +25,6 @@ from aligntools.constituents.neural.network import (
     heads,
     heads_back,
     scores_of_symbols,
-    scores_of_symbols_back,
     uses,
 )
 from aligntools.constituents.settings import InducedGrammarSettings
@@ -54,22 +53,21 @@ def climb(
     base = scores_of_symbols(arrays)
     if noise is None:
         found = heads(arrays, base, None)
-        own = uses(found, list(sentences), pool)
+        value, own = uses(found, list(sentences), pool)
         by_base, _ = heads_back(arrays, found, own, None, sums)
-        value = own.value
     else:
-        encoded = encode(arrays, sentences)
-        spread = np.exp(0.5 * encoded.log_variance)
-        latent = encoded.mean + spread * noise
+        mean, log_variance, kept = encode(arrays, sentences)
+        spread = np.exp(0.5 * log_variance)
+        latent = mean + spread * noise
         of_heads = [name for name in arrays if not name.startswith(("encoder.", "rules."))]
 
         def work(k: int) -> tuple[float, np.ndarray, np.ndarray, Arrays]:
             more = {name: np.zeros_like(arrays[name]) for name in of_heads}
             found = heads(arrays, base, latent[k])
-            own = uses(found, [sentences[k]])
-            return own.value, *heads_back(arrays, found, own, latent[k], more), more
+            value, own = uses(found, [sentences[k]])
+            return value, *heads_back(arrays, found, own, latent[k], more), more
 
-        value, by_latent, by_base = -encoded.divergence(), np.zeros_like(latent), np.zeros_like(base)
+        value, by_latent, by_base = -divergence(mean, log_variance), np.zeros_like(latent), np.zeros_like(base)
         by_pairs = np.zeros((len(sentences), base.shape[1]), base.dtype)
         for k, (own_value, of_base, of_latent, more) in enumerate(over(pool, work, range(len(sentences)))):
             value, by_latent[k] = value + own_value, of_latent
@@ -78,13 +76,20 @@ def climb(
             for name, array in more.items():
                 sums[name] += array
         sums["rules.weights"][-latent.shape[1] :] += latent.T @ by_pairs
-        by_mean = by_latent - encoded.mean
         by_log_variance = 0.5 * (by_latent * noise * spread - spread * spread + 1)
-        encode_back(arrays, encoded, by_mean, by_log_variance, sums)
-    scores_of_symbols_back(arrays, by_base, sums)
+        encode_back(arrays, kept, by_latent - mean, by_log_variance, sums)
+    symbols, width = arrays["symbols"], arrays["symbols"].shape[1]
+    sums["symbols"] += by_base @ arrays["rules.weights"][:width].T
+    sums["rules.weights"][:width] += symbols.T @ by_base
+    sums["rules.bias"] += by_base.sum(0)
     for array in sums.values():
         np.negative(array, out=array)
     return value, sums
+
+
+def divergence(mean: np.ndarray, log_variance: np.ndarray) -> float:
+    """Return the sum of KL(q(z | x) || N(0, 1)) over sentences."""
+    return float(-0.5 * (log_variance - mean**2 - np.exp(log_variance) + 1).sum())
 
 
 def batches(lengths: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
@@ -111,7 +116,7 @@ def learn(
     """
     rng = np.random.default_rng(seed)
     arrays = sizes.start(rng)
-    adam, values = Adam(arrays), list[float]()
+    step, values = adam(arrays), list[float]()
     lengths = np.array([len(sentence) for sentence in sentences])
     with one_thread():
         for epoch in range(epochs):
@@ -122,7 +127,7 @@ def learn(
                 total += value
                 for array in by.values():
                     array /= len(batch)
-                adam.step(by)
+                step(by)
             values.append(total)
             if report is not None:
                 report(epoch + 1, total)

@@ -103,12 +103,6 @@ class NeuralGrammar(SavedModel):
     def _tables(self) -> TensorRules:
         return self.rules.tables()
 
-    def heads_of(self, sentence: np.ndarray) -> Heads:
-        """Return the rules of a sentence's mean latent vector."""
-        if not self.sizes.latent:
-            return self.prior_heads
-        return heads(self.arrays, self._base, encode(self.arrays, sentence[None]).mean[0])
-
     def parse(
         self,
         sentences: Sequence[Sequence[str]],
@@ -150,8 +144,11 @@ class NeuralGrammar(SavedModel):
         if not kept:
             return leaves_alone(words, shown), 0.0, False
         sentence = self.numbers([words[k] for k in kept], [tags[k] for k in kept] if tags is not None else None)
-        own = self.heads_of(sentence)
-        tables = own.probabilities().tables() if self.sizes.latent else self._tables
+        if self.sizes.latent:
+            own = heads(self.arrays, self._base, encode(self.arrays, sentence[None])[0][0])
+            tables = own.probabilities().tables()
+        else:
+            own, tables = self.prior_heads, self._tables
         nodes, score, posteriors = best_tree(tables, own.emissions(sentence))
         for k, best in zip(kept, posteriors.argmax(1).tolist(), strict=True):
             if tags is None or not tags[k]:

@@ -12,7 +12,7 @@ where f_1 and f_2 are networks with residual layers. A neural PCFG is the same w
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,12 +22,10 @@ from aligntools.constituents.neural.layers import (
     Arrays,
     affine,
     affine_back,
-    glorot,
     log_softmax,
     log_softmax_back,
     lstm,
     lstm_back,
-    lstm_shapes,
     residual,
     residual_back,
     residual_shapes,
@@ -64,14 +62,21 @@ class Sizes:
         shapes |= residual_shapes("words", both, self.width, self.terminals)
         if self.latent:
             shapes["encoder.words"] = (self.terminals, self.width)
-            for way in ("forward", "backward"):
-                shapes |= lstm_shapes(f"encoder.{way}", self.width, self.width)
+            gates = 4 * self.width
+            for way in ("encoder.forward", "encoder.backward"):
+                shapes |= {f"{way}.weights": (self.width, gates), f"{way}.bias": (gates,)}
+                shapes |= {f"{way}.memory": (self.width, gates)}
             shapes |= {"encoder.out.weights": (2 * self.width, 2 * self.latent), "encoder.out.bias": (2 * self.latent,)}
         return shapes
 
     def start(self, rng: np.random.Generator) -> Arrays:
-        """Return random weights."""
-        return {name: glorot(rng, shape) for name, shape in self.shapes().items()}
+        """Return weights: uniform numbers by the shape (Glorot & Bengio 2010); biases are 0."""
+        arrays: Arrays = {}
+        for name, shape in self.shapes().items():
+            most = (6 / (shape[0] + shape[-1])) ** 0.5
+            drawn = np.zeros(shape) if len(shape) == 1 else rng.uniform(-most, most, shape)
+            arrays[name] = drawn.astype(np.float32)
+        return arrays
 
 
 @dataclass(frozen=True)
@@ -98,28 +103,14 @@ class Heads:
         return np.asarray(np.exp(self.words[:, sentence].T.astype(np.float64)))
 
 
-@dataclass(frozen=True)
-class RuleCounts:
-    """Expected counts of a sentence, or of several, in the shapes of `Heads`."""
-
-    value: float
-    roots: np.ndarray
-    rules: np.ndarray
-    words: np.ndarray
+#: Expected counts of roots, rules and words in the shapes of `Heads`.
+RuleCounts: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def scores_of_symbols(arrays: Arrays) -> np.ndarray:
     """Return what symbols add to the scores of their rules, whatever the latent vector."""
     weights = arrays["rules.weights"][: arrays["symbols"].shape[1]]
     return np.asarray(arrays["symbols"] @ weights + arrays["rules.bias"])
-
-
-def scores_of_symbols_back(arrays: Arrays, by: np.ndarray, sums: Arrays) -> None:
-    """Add the derivatives of `scores_of_symbols` to ``sums``."""
-    own, width = arrays["symbols"], arrays["symbols"].shape[1]
-    sums["symbols"] += by @ arrays["rules.weights"][:width].T
-    sums["rules.weights"][:width] += own.T @ by
-    sums["rules.bias"] += by.sum(0)
 
 
 def _joined(embeddings: np.ndarray, z: np.ndarray | None) -> np.ndarray:
@@ -150,61 +141,46 @@ def heads_back(
     """
     width = arrays["symbols"].shape[1]
     kind = found.rules.dtype
-    by_rules = log_softmax_back(found.rules, by.rules.astype(kind))
+    by_roots, by_pairs, by_words = (counts.astype(kind) for counts in by)
+    by_rules = log_softmax_back(found.rules, by_pairs)
     by_z: np.ndarray = np.zeros(0, kind)
     if z is not None:
         by_z = arrays["rules.weights"][width:] @ by_rules.sum(0)
     for name, embeddings, logs, counts, kept in (
-        ("roots", "root", found.roots, by.roots, found.kept[0]),
-        ("words", "preterminals", found.words, by.words, found.kept[1]),
+        ("roots", "root", found.roots, by_roots, found.kept[0]),
+        ("words", "preterminals", found.words, by_words, found.kept[1]),
     ):
-        by_input = residual_back(arrays, name, kept, log_softmax_back(logs, counts.astype(kind)), sums)
+        by_input = residual_back(arrays, name, kept, log_softmax_back(logs, counts), sums)
         sums[embeddings] += by_input[:, :width]
         if z is not None:
             by_z = by_z + by_input[:, width:].sum(0)
     return by_rules, by_z
 
 
-def uses(found: Heads, sentences: Sequence[np.ndarray], pool: Pool | None = None) -> RuleCounts:
-    """Return what sentences are expected to have of each rule, by the rules of one latent vector.
+def uses(found: Heads, sentences: Sequence[np.ndarray], pool: Pool | None = None) -> tuple[float, RuleCounts]:
+    """Return sentences' log-probability, and what they are expected to have of each rule by those of a latent vector.
 
     sentences (sequence of int32 [words]): Terminals, of two words and more.
     """
     own = found.probabilities()
     tables = own.tables()
-
-    def work(sentence: np.ndarray) -> charts.Expected:
-        return charts.expectations(tables, found.emissions(sentence))
-
-    every = over(pool, work, sentences)
+    every = over(pool, lambda sentence: charts.expectations(tables, found.emissions(sentence)), sentences)
     words = np.zeros(found.words.T.shape)
-    for sentence, one in zip(sentences, every, strict=True):
-        np.add.at(words, sentence, one.posteriors)
-    sums = every[0].tables
-    for one in every[1:]:
-        for total, more in zip(sums, one.tables, strict=True):
+    for sentence, (_, _, posteriors) in zip(sentences, every, strict=True):
+        np.add.at(words, sentence, posteriors)
+    sums = every[0][1]
+    for _, one, _ in every[1:]:
+        for total, more in zip(sums, one, strict=True):
             total += more
     rules = DenseRules.of_tables(sums).rules * own.rules
-    return RuleCounts(sum(one.value for one in every), sums.roots[None], rules.reshape(len(rules), -1), words.T)
+    return sum(value for value, *_ in every), (sums.roots[None], rules.reshape(len(rules), -1), words.T)
 
 
-class Encoded(NamedTuple):
-    """Distributions of latent vectors, and what `encode_back` needs."""
-
-    mean: np.ndarray  # float [sentences, latent]
-    log_variance: np.ndarray  # float [sentences, latent]
-    kept: tuple[Any, ...]
-
-    def divergence(self) -> float:
-        """Return the sum of KL(q(z | x) || N(0, 1)) over the sentences."""
-        variance = np.exp(self.log_variance)
-        return float(-0.5 * (self.log_variance - self.mean**2 - variance + 1).sum())
-
-
-def encode(arrays: Arrays, sentences: np.ndarray) -> Encoded:
+def encode(arrays: Arrays, sentences: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[Any, ...]]:
     """Return the distributions of the latent vectors of sentences that have the same length.
 
     sentences (int32 [sentences, words]).
+    Returns mean, log_variance (float [sentences, latent]), kept: What `encode_back` needs.
     """
     x = arrays["encoder.words"][sentences.T]
     forward, there = lstm(arrays, "encoder.forward", x)
@@ -214,12 +190,14 @@ def encode(arrays: Arrays, sentences: np.ndarray) -> Encoded:
     pooled = np.take_along_axis(states, places[None], 0)[0]
     out = affine(arrays, "encoder.out", pooled)
     mean, log_variance = np.split(out, 2, 1)
-    return Encoded(mean, log_variance, (sentences, states.shape, there, back, places, pooled))
+    return mean, log_variance, (sentences, states.shape, there, back, places, pooled)
 
 
-def encode_back(arrays: Arrays, found: Encoded, by_mean: np.ndarray, by_log_variance: np.ndarray, sums: Arrays) -> None:
+def encode_back(
+    arrays: Arrays, kept: tuple[Any, ...], by_mean: np.ndarray, by_log_variance: np.ndarray, sums: Arrays
+) -> None:
     """Add the derivatives of the encoder's weights to ``sums``."""
-    sentences, shape, there, back, places, pooled = found.kept
+    sentences, shape, there, back, places, pooled = kept
     by_pooled = affine_back(arrays, "encoder.out", pooled, np.concatenate([by_mean, by_log_variance], 1), sums)
     by = np.zeros(shape, by_pooled.dtype)
     np.put_along_axis(by, places[None], by_pooled[None], 0)

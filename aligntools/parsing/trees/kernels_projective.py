@@ -195,8 +195,9 @@ def _dot(a, da, b, db, d):
 
 
 @kernel(inline=True)
-def _spread(g, dg, a, da, b, db, g_a, dg_a, g_b, dg_b, d):
+def _spread(g, dg, rows, adjoints, d):
     """Hand the adjoint of an inner product to its two rows, with the derivatives of everything."""
+    (a, da, b, db), (g_a, dg_a, g_b, dg_b) = rows, adjoints
     for k in range(d):
         g_a[k] += g * b[k]
         dg_a[k] += dg * b[k] + g * db[k]
@@ -265,58 +266,30 @@ def _outside_moving(sq, rows, n, single, z, dz, out, moved):
     else:
         g_f[n], dg_f[n] = g, dg
         for j in range(n - 1, -1, -1):
-            _spread(g_f[j + 1], dg_f[j + 1], a, d_a, rt[j], d_rt[j], g_a, dg_a, g_rt[j], dg_rt[j], j + 1)
+            ways, theirs = (a, d_a, rt[j], d_rt[j]), (g_a, dg_a, g_rt[j], dg_rt[j])
+            _spread(g_f[j + 1], dg_f[j + 1], ways, theirs, j + 1)
             out[j, 0] = g_a[j] * a[j]
             moved[j, 0] = dg_a[j] * a[j] + g_a[j] * d_a[j]
             g, dg = g_a[j] * root[j], dg_a[j] * root[j] + g_a[j] * d_root[j]
-            _spread(g, dg, f, d_f, lt[j], d_lt[j], g_f, dg_f, g_lt[j], dg_lt[j], j + 1)
+            _spread(g, dg, (f, d_f, lt[j], d_lt[j]), (g_f, dg_f, g_lt[j], dg_lt[j]), j + 1)
     for d in range(n - 1, 0, -1):
         for i in range(n - d):
             j = i + d
-            i1, j1 = i + 1, j + 1
-            _spread(
-                g_r[i, j] + g_rt[j, i],
-                dg_r[i, j] + dg_rt[j, i],
-                ir[i, i1:j1],
-                d_ir[i, i1:j1],
-                rt[j, i1:j1],
-                d_rt[j, i1:j1],
-                g_ir[i, i1:j1],
-                dg_ir[i, i1:j1],
-                g_rt[j, i1:j1],
-                dg_rt[j, i1:j1],
-                d,
-            )
-            _spread(
-                g_lf[i, j] + g_lt[j, i],
-                dg_lf[i, j] + dg_lt[j, i],
-                lf[i, i:j],
-                d_lf[i, i:j],
-                il[j, i:j],
-                d_il[j, i:j],
-                g_lf[i, i:j],
-                dg_lf[i, i:j],
-                g_il[j, i:j],
-                dg_il[j, i:j],
-                d,
-            )
+            i1, j1, near, far = i + 1, j + 1, slice(i, j), slice(i + 1, j + 1)
+            right = ir[i, far], d_ir[i, far], rt[j, far], d_rt[j, far]
+            of_right = g_ir[i, far], dg_ir[i, far], g_rt[j, far], dg_rt[j, far]
+            _spread(g_r[i, j] + g_rt[j, i], dg_r[i, j] + dg_rt[j, i], right, of_right, d)
+            left = lf[i, near], d_lf[i, near], il[j, near], d_il[j, near]
+            of_left = g_lf[i, near], dg_lf[i, near], g_il[j, near], dg_il[j, near]
+            _spread(g_lf[i, j] + g_lt[j, i], dg_lf[i, j] + dg_lt[j, i], left, of_left, d)
             out[j, i1] = g_ir[i, j] * ir[i, j]
             out[i, j1] = g_il[j, i] * il[j, i]
             moved[j, i1] = dg_ir[i, j] * ir[i, j] + g_ir[i, j] * d_ir[i, j]
             moved[i, j1] = dg_il[j, i] * il[j, i] + g_il[j, i] * d_il[j, i]
-            _spread(
-                g_ir[i, j] * w[j, i] + g_il[j, i] * w[i, j],
-                dg_ir[i, j] * w[j, i] + g_ir[i, j] * d_w[j, i] + dg_il[j, i] * w[i, j] + g_il[j, i] * d_w[i, j],
-                r[i, i:j],
-                d_r[i, i:j],
-                lt[j, i1:j1],
-                d_lt[j, i1:j1],
-                g_r[i, i:j],
-                dg_r[i, i:j],
-                g_lt[j, i1:j1],
-                dg_lt[j, i1:j1],
-                d,
-            )
+            g = g_ir[i, j] * w[j, i] + g_il[j, i] * w[i, j]
+            dg = dg_ir[i, j] * w[j, i] + g_ir[i, j] * d_w[j, i] + dg_il[j, i] * w[i, j] + g_il[j, i] * d_w[i, j]
+            both = r[i, near], d_r[i, near], lt[j, far], d_lt[j, far]
+            _spread(g, dg, both, (g_r[i, near], dg_r[i, near], g_lt[j, far], dg_lt[j, far]), d)
     for j in range(n):
         out[j, j + 1] = moved[j, j + 1] = 0.0
 
@@ -533,10 +506,11 @@ def _sum(a, da, b, db, d):
 
 
 @kernel(fast=False, inline=True)
-def _share(value, slope, p, dp, a, da, b, db, p_a, dp_a, p_b, dp_b, d):
+def _share(value, slope, p, dp, parts, shares, d):
     """Hand the probability ``p`` (and its derivative) of an item of weight ``value`` to its parts."""
     if value == -math.inf:
         return
+    (a, da, b, db), (p_a, dp_a, p_b, dp_b) = parts, shares
     for k in range(d):
         share = math.exp(a[k] + b[k] - value)
         moved = dp * share + p * share * (da[k] + db[k] - slope)
@@ -592,7 +566,8 @@ def _outside_of_root_log(sc, fn, n, single, sq, rows, out, moved):
     p_f, p_a, dp_f, dp_a = rows[4], rows[5], rows[6], rows[7]
     p_c, dp_c = sq[14], sq[15]
     if single:
-        _share(f[n], d_f[n], 1.0, 0.0, a, d_a, rt[n - 1], d_rt[n - 1], p_a, dp_a, p_c[:, n - 1], dp_c[:, n - 1], n)
+        parts, shares = (a, d_a, rt[n - 1], d_rt[n - 1]), (p_a, dp_a, p_c[:, n - 1], dp_c[:, n - 1])
+        _share(f[n], d_f[n], 1.0, 0.0, parts, shares, n)
         for j in range(n):
             out[j, 0], moved[j, 0] = p_a[j], dp_a[j]
             p_c[j, 0] += p_a[j] if j else 0.0
@@ -600,39 +575,13 @@ def _outside_of_root_log(sc, fn, n, single, sq, rows, out, moved):
     else:
         p_f[n], dp_f[n] = 1.0, 0.0
         for j in range(n - 1, -1, -1):
-            _share(
-                f[j + 1],
-                d_f[j + 1],
-                p_f[j + 1],
-                dp_f[j + 1],
-                a,
-                d_a,
-                rt[j],
-                d_rt[j],
-                p_a,
-                dp_a,
-                p_c[:, j],
-                dp_c[:, j],
-                j + 1,
-            )
+            parts, shares = (a, d_a, rt[j], d_rt[j]), (p_a, dp_a, p_c[:, j], dp_c[:, j])
+            _share(f[j + 1], d_f[j + 1], p_f[j + 1], dp_f[j + 1], parts, shares, j + 1)
             out[j, 0], moved[j, 0] = p_a[j], dp_a[j]
             if a[j] == -math.inf:
                 continue
-            _share(
-                a[j] - sc[j, 0],
-                d_a[j] - fn[j, 0],
-                p_a[j],
-                dp_a[j],
-                f,
-                d_f,
-                lt[j],
-                d_lt[j],
-                p_f,
-                dp_f,
-                p_c[j],
-                dp_c[j],
-                j + 1,
-            )
+            before, under = (f, d_f, lt[j], d_lt[j]), (p_f, dp_f, p_c[j], dp_c[j])
+            _share(a[j] - sc[j, 0], d_a[j] - fn[j, 0], p_a[j], dp_a[j], before, under, j + 1)
 
 
 @kernel(fast=False, part=True)
@@ -652,54 +601,18 @@ def _outside_log(sc, fn, n, single, sq, rows, out, moved):
     for d in range(n - 1, 0, -1):
         for i in range(n - d):
             j = i + d
-            i1, j1 = i + 1, j + 1
-            _share(
-                r[i, j],
-                d_r[i, j],
-                p_c[i, j],
-                dp_c[i, j],
-                ir[i, i1:j1],
-                d_ir[i, i1:j1],
-                rt[j, i1:j1],
-                d_rt[j, i1:j1],
-                p_i[i, i1:j1],
-                dp_i[i, i1:j1],
-                p_c[i1:j1, j],
-                dp_c[i1:j1, j],
-                d,
-            )
-            _share(
-                lf[i, j],
-                d_lf[i, j],
-                p_c[j, i],
-                dp_c[j, i],
-                lf[i, i:j],
-                d_lf[i, i:j],
-                il[j, i:j],
-                d_il[j, i:j],
-                p_c[i:j, i],
-                dp_c[i:j, i],
-                p_i[j, i:j],
-                dp_i[j, i:j],
-                d,
-            )
+            i1, j1, near, far = i + 1, j + 1, slice(i, j), slice(i + 1, j + 1)
+            right = ir[i, far], d_ir[i, far], rt[j, far], d_rt[j, far]
+            of_right = p_i[i, far], dp_i[i, far], p_c[far, j], dp_c[far, j]
+            _share(r[i, j], d_r[i, j], p_c[i, j], dp_c[i, j], right, of_right, d)
+            left = lf[i, near], d_lf[i, near], il[j, near], d_il[j, near]
+            of_left = p_c[near, i], dp_c[near, i], p_i[j, near], dp_i[j, near]
+            _share(lf[i, j], d_lf[i, j], p_c[j, i], dp_c[j, i], left, of_left, d)
             out[j, i1], moved[j, i1] = p_i[i, j], dp_i[i, j]
             out[i, j1], moved[i, j1] = p_i[j, i], dp_i[j, i]
-            _share(
-                b[i, j],
-                d_b[i, j],
-                p_i[i, j] + p_i[j, i],
-                dp_i[i, j] + dp_i[j, i],
-                r[i, i:j],
-                d_r[i, i:j],
-                lt[j, i1:j1],
-                d_lt[j, i1:j1],
-                p_c[i, i:j],
-                dp_c[i, i:j],
-                p_c[j, i1:j1],
-                dp_c[j, i1:j1],
-                d,
-            )
+            both = r[i, near], d_r[i, near], lt[j, far], d_lt[j, far]
+            of_both = p_c[i, near], dp_c[i, near], p_c[j, far], dp_c[j, far]
+            _share(b[i, j], d_b[i, j], p_i[i, j] + p_i[j, i], dp_i[i, j] + dp_i[j, i], both, of_both, d)
 
 
 @kernel(fast=False)
