@@ -252,13 +252,12 @@ class FeatureSpace:
         """
         result = np.zeros(int(sentences.edges[-1]))
         use = [t for t, name in enumerate(self.templates) if only is None or name in only]
-        tables = [
-            np.ascontiguousarray(a[use]) for a in (self.sides, self.between, self.seeds, self.regions, self.shifts)
-        ]
+        every = self.sides, self.between, self.seeds, self.regions, self.shifts
+        tables = tuple(np.ascontiguousarray(array[use]) for array in every)
 
         def work(block: tuple[int, int]) -> None:
             bins, keys, stamps = self._scratch(sentences)
-            kernels.add_scores(*sentences.arrays, *block, *tables, bins, weights, keys, stamps, result)
+            kernels.add_scores(sentences.arrays, *block, tables, bins, weights, keys, stamps, result)
 
         # Large blocks: within one, a template is done for all sentences, and its weights stay in the cache.
         costs = (sentences.lengths + 2.0) ** 2
@@ -287,8 +286,7 @@ class FeatureSpace:
         """Do what `add_gradient` does for one template, by its number, and its own weights alone."""
         bins, keys, stamps = self._scratch(sentences)
         template = self.sides[t], self.between[t], self.seeds[t], self.shifts[t]
-        places = 0, len(sentences)
-        kernels.add_gradient(*sentences.arrays, *places, *template, bins, values, keys, stamps, gradient)
+        kernels.add_gradient(sentences.arrays, 0, len(sentences), template, bins, values, keys, stamps, gradient)
 
 
 #: Letters of a word that the layer of prefixes has.

@@ -86,26 +86,11 @@ def _add(gradient, x, shift, distance, value):
 
 
 @kernel
-def add_scores(
-    layers,
-    starts,
-    lengths,
-    edges,
-    begin,
-    end,
-    sides,
-    between,
-    seeds,
-    regions,
-    shifts,
-    bins,
-    weights,
-    keys,
-    stamps,
-    scores,
-):
+def add_scores(sentences, begin, end, templates, bins, weights, keys, stamps, scores):
     """Add the weights of all features to the scores of some sentences' edges.
 
+    sentences: The arrays layers, starts, lengths, edges.
+    templates: sides, between, seeds, regions, shifts.
     layers (int32 [layers, positions]): Values are 0 and up; of those that templates look for between words, below
         ``len(stamps)``.
     starts, lengths (int64 [sentences]), edges (int64 [sentences + 1]).
@@ -122,6 +107,7 @@ def add_scores(
     stamps (int64 [values]): Scratch, of any content below 0.
     scores (float64 [edges]).
     """
+    (layers, starts, lengths, edges), (sides, between, seeds, regions, shifts) = sentences, templates
     stamp = 0
     for t in range(len(between)):
         own = weights[regions[t, 0] : regions[t, 1]]
@@ -161,16 +147,16 @@ def add_scores(
 
 
 @kernel
-def add_gradient(
-    layers, starts, lengths, edges, begin, end, sides, between, seeds, shift, bins, values, keys, stamps, gradient
-):
+def add_gradient(sentences, begin, end, template, bins, values, keys, stamps, gradient):
     """Add edges' values to all features of one template that they have.
 
+    template: sides, between, seeds, shift.
     sides (int32 [2, atoms]), seeds (uint64 [3]), shift (uint64).
     values (float64 [edges]): Derivatives of the objective with respect to the edges' scores.
     gradient (float64 [weights of the template]): Added to.
     The others are as for `add_scores`.
     """
+    (layers, starts, lengths, edges), (sides, between, seeds, shift) = sentences, template
     stamp = 0
     for s in range(begin, end):
         n = lengths[s]

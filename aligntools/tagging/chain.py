@@ -223,8 +223,8 @@ def _passes(
 
         def work(block: tuple[int, int], chunk: _Chunk = chunk, loglik: np.ndarray = loglik) -> _Sums:
             sums = np.zeros(k), np.zeros((k, k)), np.zeros(k)
-            given = *text.arrays, *chain.parameters()
-            forward_backward_block(*block, chunk.k0, *given, squared, gamma, *sums, loglik)
+            given = text.arrays, chain.parameters()
+            forward_backward_block(*block, chunk.k0, *given, squared, gamma, sums, loglik)
             return sums
 
         yield chunk, gamma, loglik, pool.map(work, chunk.blocks)
@@ -294,6 +294,6 @@ def k_best(chain: Chain, text: ChainText, n: int, pool: Pool) -> tuple[np.ndarra
     """
     states, scores = np.full((n, len(text.tokens)), -1, np.int32), np.zeros((text.n_sentences, n))
     with np.errstate(divide="ignore"):
-        logs = [np.log(p) for p in text.held(chain).parameters()]
-    pool.map(lambda block: k_best_block(*block, n, *text.arrays, *logs, states, scores), text.blocks())
+        logs = tuple(np.log(p) for p in text.held(chain).parameters())
+    pool.map(lambda block: k_best_block(*block, n, text.arrays, logs, states, scores), text.blocks())
     return states, scores

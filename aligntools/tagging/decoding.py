@@ -196,7 +196,7 @@ class _Chunk:
         sure = np.zeros(self.n * len(model.start) if by_state else int(self.cells[-1]))
         edges = np.zeros(0 if edges_at is None else int(edges_at[-1]))
         at = np.zeros(0, np.int64) if edges_at is None else edges_at
-        own = self.offsets, self.cells, self.kept, self.table.groups, places, *model.arrays
+        own = (self.offsets, self.cells, self.kept, self.table.groups, places), model.arrays
         self.pool.map(lambda block: posteriors_block(*block, *own, by_state, sure, at, edges), self.blocks)
         return sure, edges
 
@@ -262,7 +262,7 @@ class _Chunk:
             self._choose(np.arange(self.n + 1, dtype=np.int64) * n_states, sure, best, confidence)
             return best, confidence
         m, places = model
-        own = self.offsets, self.cells, self.kept, self.table.groups, places, *m.arrays
+        own = (self.offsets, self.cells, self.kept, self.table.groups, places), m.arrays
         self.pool.map(lambda block: best_states_block(*block, *own, best), self.blocks)
         return best, sure.reshape(self.n, n_states)[np.arange(self.n), best]
 

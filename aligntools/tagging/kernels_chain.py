@@ -163,13 +163,12 @@ def backward_all_states(n, back, stop, k, width, alpha, ahead, beta, scales, gam
 
 
 @kernel(inline=True)
-def ranges_sentence(
-    tokens, t0, n, low, high, start, transitions, stop, emissions, squared, alpha, ahead, first, scales, gamma, g0
-):
+def ranges_sentence(text, chain, t0, n, squared, alpha, ahead, first, scales, gamma, g0):
     """Posteriors where every token has its range of states; columns count from the range's first state.
 
     Returns the natural logarithm of the sentence's probability; -inf where all mass was lost.
     """
+    (tokens, _, low, high), (start, transitions, stop, emissions) = text, chain
     factor = 2.0 if squared else 1.0
     loglik = 0.0
     for t in range(n):
@@ -252,27 +251,12 @@ def padded_copies(start, transitions, stop, width, starts, matrix, back, stops):
 
 
 @kernel
-def forward_backward_block(
-    k0,
-    k1,
-    base,
-    tokens,
-    offsets,
-    low,
-    high,
-    start,
-    transitions,
-    stop,
-    emissions,
-    squared,
-    gamma,
-    start_counts,
-    transition_counts,
-    stop_counts,
-    loglik,
-):
+def forward_backward_block(k0, k1, base, text, chain, squared, gamma, counts, loglik):
     """Posteriors and expected counts of sentences ``k0 .. k1 - 1``.
 
+    text: The arrays tokens, offsets, low, high.
+    chain: start, transitions, stop, emissions.
+    counts: start_counts, transition_counts, stop_counts.
     base (int): First sentence of the chunk: row 0 of ``gamma`` is token ``offsets[base]``, entry 0 of ``loglik`` is
         its.
     tokens (int32 [tokens]): Row of ``emissions`` of every token of the corpus.
@@ -287,6 +271,8 @@ def forward_backward_block(
     loglik (float64 [chunk's sentences], output): Natural logarithms; -inf for a sentence that has no path (its
         posteriors are zero), 0 for an empty one.
     """
+    (tokens, offsets, low, high), (start, transitions, stop, emissions) = text, chain
+    start_counts, transition_counts, stop_counts = counts
     k = len(start)
     ranged = len(low) > 0
     width = (k + LANES - 1) // LANES * LANES
@@ -309,24 +295,7 @@ def forward_backward_block(
             loglik[sentence - base] = 0.0
             continue
         if ranged:
-            found = ranges_sentence(
-                tokens,
-                t0,
-                n,
-                low,
-                high,
-                start,
-                transitions,
-                stop,
-                emissions,
-                squared,
-                alpha,
-                ahead,
-                first,
-                scales,
-                gamma,
-                g0,
-            )
+            found = ranges_sentence(text, chain, t0, n, squared, alpha, ahead, first, scales, gamma, g0)
         else:
             found = forward_all_states(
                 tokens, t0, n, starts, matrix, stops, emissions, squared, width, alpha, ahead, first, scales
@@ -348,9 +317,7 @@ def forward_backward_block(
             else:
                 outer_products(alpha, ahead, n - 1, width, sums)
         else:
-            found = log_sentence(
-                tokens, t0, n, low, high, start, transitions, stop, emissions, squared, gamma, g0, transition_counts
-            )
+            found = log_sentence(text, chain, t0, n, squared, gamma, g0, transition_counts)
         loglik[sentence - base] = found
         lo, size = (low[t0], high[t0] - low[t0]) if ranged else (0, k)
         for s in range(size):
@@ -414,9 +381,8 @@ def collect_block(w0, w1, ptr, occurrences, low, gamma, base_token, counts):
                 into[s] += row[s]
 
 
-# Compiled: the chain in log space, for sentences whose probabilities do not fit in scaled numbers.
-#
-# Many times slower than the scaled recursion and hardly ever needed; see `aligntools.tagging.kernels_chain`.
+# The chain in log space, for sentences whose probabilities do not fit in scaled numbers: many times slower than the
+# scaled recursion, and hardly ever needed.
 
 
 @kernel(fast=False, inline=True)
@@ -440,11 +406,12 @@ def log_sum(values, n):
 
 
 @kernel(fast=False, inline=True)
-def log_sentence(tokens, t0, n, low, high, start, transitions, stop, emissions, squared, gamma, g0, transition_counts):
+def log_sentence(text, chain, t0, n, squared, gamma, g0, transition_counts):
     """Posteriors and expected transitions of one sentence, parameters as in `forward_backward_block`.
 
     Returns the natural logarithm of the sentence's probability; -inf, and posteriors of zero, where it has no path.
     """
+    (tokens, _, low, high), (start, transitions, stop, emissions) = text, chain
     ranged = len(low) > 0
     k = len(start)
     factor = 2.0 if squared else 1.0
@@ -493,10 +460,8 @@ def log_sentence(tokens, t0, n, low, high, start, transitions, stop, emissions, 
     return loglik
 
 
-# Compiled: the k best state sequences of a chain (the max semiring; Viterbi where k is 1).
-#
-# Everything is in logarithms, so that no path is lost however long the sentence. Ties go to the lowest state, at the
-# last position first.
+# The k best state sequences of a chain (the max semiring; Viterbi where k is 1). Everything is in logarithms, so that
+# no path is lost however long the sentence. Ties go to the lowest state, at the last position first.
 
 
 @kernel(fast=False, inline=True)
@@ -521,18 +486,15 @@ def insert(values, origins, n, value, origin):
 
 
 @kernel(fast=False)
-def k_best_block(
-    k0, k1, n_best, tokens, offsets, low, high, log_start, log_transitions, log_stop, log_emissions, states, scores
-):
+def k_best_block(k0, k1, n_best, text, logs, states, scores):
     """The ``n_best`` best distinct state sequences of sentences ``k0 .. k1 - 1``, best first.
 
-    tokens, offsets, low, high: As `forward_backward_block` takes them.
-    log_start, log_stop (float64 [K]); log_transitions (float64 [K, K]); log_emissions (float64 [rows, K]): Natural
-        logarithms, -inf for zero.
+    text, logs: As `forward_backward_block` takes a text and a chain, the chain in natural logarithms, -inf for zero.
     states (int32 [n_best, tokens], output): -1 where a sentence has fewer paths.
     scores (float64 [sentences, n_best], output): ``log P(x, z)``; -inf where a sentence has fewer paths. A sentence of
         no words has one, of logarithm 0.
     """
+    (tokens, offsets, low, high), (log_start, log_transitions, log_stop, log_emissions) = text, logs
     k = len(log_start)
     back = np.zeros((longest_sentence(k0, k1, offsets), k, n_best), np.int32)
     best, reached = np.zeros((k, n_best)), np.zeros((k, n_best))

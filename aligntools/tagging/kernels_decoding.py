@@ -104,26 +104,11 @@ def normalize(vector):
 
 
 @kernel
-def posteriors_block(
-    k0,
-    k1,
-    offsets,
-    cells,
-    kept,
-    groups,
-    places,
-    values,
-    first,
-    start,
-    transitions,
-    stop,
-    by_state,
-    sure,
-    edges_at,
-    edges,
-):
+def posteriors_block(k0, k1, text, model, by_state, sure, edges_at, edges):
     """Write posteriors of sentences ``k0..k1-1``: of each token's candidates, or of each of its states.
 
+    text: The arrays offsets, cells, kept, groups, places.
+    model: values, first, start, transitions, stop.
     offsets (int64 [sentences + 1]), cells (int64 [tokens + 1]), kept (int32), groups (int32 [candidates]), places
         (int64 [candidates]).
     values (float64): ``p(word | state)``, each word's times any factor.
@@ -134,6 +119,7 @@ def posteriors_block(
         token before); a sentence's first token has none. Empty if they are not asked for.
     edges (float64, output).
     """
+    (offsets, cells, kept, groups, places), (values, first, start, transitions, stop) = text, model
     most, longest = 1, 1
     for k in range(k0, k1):
         most = max(most, widest(offsets[k], offsets[k + 1], cells, kept, groups, first))
@@ -289,11 +275,12 @@ def best_chain_block(k0, k1, offsets, cells, sure, edges_at, edges, best):
 
 
 @kernel(fast=False)
-def best_states_block(k0, k1, offsets, cells, kept, groups, places, values, first, start, transitions, stop, best):
+def best_states_block(k0, k1, text, model, best):
     """Viterbi over states (max-product, scaled a token); ``best`` counts a token's states from 0.
 
-    Ties go to the lowest state.
+    Ties go to the lowest state. Parameters are as for `posteriors_block`.
     """
+    (offsets, cells, kept, groups, places), (values, first, start, transitions, stop) = text, model
     most, longest = 1, 1
     for k in range(k0, k1):
         most = max(most, widest(offsets[k], offsets[k + 1], cells, kept, groups, first))

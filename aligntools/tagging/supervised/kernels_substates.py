@@ -59,30 +59,12 @@ def _add_merge_losses(to, base, wide, now, beta, scale, gamma, values, shares, l
 
 
 @kernel
-def observed_block(
-    k0,
-    k1,
-    cells,
-    pairs,
-    places,
-    offsets,
-    low,
-    at,
-    values,
-    start,
-    transitions,
-    stop,
-    gamma,
-    start_counts,
-    counts,
-    stop_counts,
-    loglik,
-    merging,
-    shares,
-    losses,
-):
+def observed_block(k0, k1, text, model, gamma, sums, loglik, merging, shares, losses):
     """Add the expected counts of sentences ``k0..k1-1``.
 
+    text: The arrays cells, pairs, places, offsets, low, at.
+    model: values, start, transitions, stop.
+    sums: start_counts, counts, stop_counts.
     cells (int64 [tokens + 1]): Token ``t`` may be the pairs ``pairs[cells[t]:cells[t + 1]]``, at least one.
     pairs (int32 [cells]): Which pair of word and tag a cell is.
     places (int64 [cells + 1]): Where a cell's posteriors begin in ``gamma``.
@@ -97,6 +79,8 @@ def observed_block(
         state, by Petrov et al. 2006, section 2.3: ``losses`` [states], added to at each pair's first state.
     shares (float64 [states]): ``p(state | tag)``.
     """
+    (cells, pairs, places, offsets, low, at), (values, start, transitions, stop) = text, model
+    start_counts, counts, stop_counts = sums
     longest, width = 1, 1
     for k in range(k0, k1):
         longest = max(longest, offsets[k + 1] - offsets[k])

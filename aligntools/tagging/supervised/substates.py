@@ -156,7 +156,7 @@ def expect(
         start, stop, moves, losses = np.zeros(n), np.zeros(n), np.zeros((n, n)), np.zeros(n)
         given = text.cells, text.pairs, places, text.offsets, low, states.at
         model = parameters.values, parameters.start, parameters.transitions, parameters.stop
-        observed_block(*block, *given, *model, gamma, start, moves, stop, loglik, merging, shares, losses)
+        observed_block(*block, given, model, gamma, (start, moves, stop), loglik, merging, shares, losses)
         return start, moves, stop, losses
 
     sums = None
