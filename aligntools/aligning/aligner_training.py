@@ -94,7 +94,7 @@ def train_with(
         from aligntools.aligning.contrastive.rounds import best_rounds
 
         rounds = best_rounds(len(bitext))
-    again = rounds.count - 1 if rounds else 0
+    again = rounds[1] - 1 if rounds else 0
     counts, weights = joined_with(counts, known.priors if known else None, weights)
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
     total += again * count_steps(settings, None, False) + bool(network)

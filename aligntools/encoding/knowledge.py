@@ -168,8 +168,7 @@ class Member:
 
         Both sides of a pair are read together, so that a pair by itself needs one block of the encoder's, not two.
         """
-        both_sides = (bitext.source, bitext.source_vocabulary), (bitext.target, bitext.target_vocabulary)
-        sides = (_sentences(side, vocabulary.words()) for side, vocabulary in both_sides)
+        sides = (_sentences(side, vocabulary.words()) for side, vocabulary in bitext.sides)
         states = self._mapped(chain.from_iterable(zip(*sides, strict=True)), pool)
         for begin in range(0, len(bitext), _ROWS):
             both = [next(states) for _ in range(2 * min(_ROWS, len(bitext) - begin))]

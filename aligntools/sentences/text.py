@@ -8,7 +8,7 @@ import numpy as np
 
 from aligntools.aligning.text.look_alikes import simplify
 from aligntools.encoding.pieces import unspaced
-from aligntools.formats.text.corpus import Side
+from aligntools.formats.text.corpus import Side, part_of
 
 #: Letters of a word that are looked at: inflected forms are one word then.
 LETTERS = 5
@@ -44,11 +44,8 @@ class Text:
     def part(self, rows: slice) -> "Text":
         """Return some of the sentences; the vocabulary and its counts stay those of the document."""
         begin, end, _ = rows.indices(len(self))
-        offsets = self.side.offsets[begin : end + 1]
-        side = Side(self.side.tokens[offsets[0] : offsets[-1]], offsets - offsets[0])
-        return replace(
-            self, lines=self.lines[rows], side=side, sizes=self.sizes[rows], costs=self.costs[begin : end + 1]
-        )
+        side, costs = part_of(self.side, begin, end), self.costs[begin : end + 1]
+        return replace(self, lines=self.lines[rows], side=side, sizes=self.sizes[rows], costs=costs)
 
     @property
     def shares(self) -> np.ndarray:

@@ -7,7 +7,7 @@ from aligntools.aligning.aligner_training import train_with
 from aligntools.aligning.contrastive.distillation import SomeStart, resolved_start
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
-from aligntools.aligning.contrastive.rounds import Rounds, rounds_of
+from aligntools.aligning.contrastive.rounds import rounds_of
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
 from aligntools.aligning.contrastive.tasks import LearningPlan, plan_of
 from aligntools.aligning.contrastive.weights import Weights
@@ -63,7 +63,7 @@ def train_base(
     """
     many = rounds_of(rounds, network, len(bitext), settings.fast)
     return train_with(
-        bitext, settings, reading=reading, run=run, progress=progress, rounds=Rounds(network, many), known=known
+        bitext, settings, reading=reading, run=run, progress=progress, rounds=(network, many), known=known
     )
 
 

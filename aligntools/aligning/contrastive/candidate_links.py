@@ -58,6 +58,11 @@ class CandidateLinks:
         """Return numbers that name the cells of candidates, ascending, int64 [candidates]."""
         return cell_keys(self.sentences(), self.rows, self.columns)
 
+    def links(self, chosen: np.ndarray) -> Links:
+        """Return the candidates that are chosen (bool [candidates]) as links."""
+        upto = np.concatenate([[0], np.cumsum(chosen)])
+        return Links(np.stack([self.rows[chosen], self.columns[chosen]], 1), upto[self.starts])
+
     def read(self) -> np.ndarray:
         """Return the readings of files of evidence; for candidates that have some."""
         assert self.readings is not None, "found without evidence"

@@ -1,8 +1,7 @@
 """Finding the candidate links of sentence pairs, and their local features: what each adds to a score by itself."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -81,23 +80,11 @@ def text_columns(links: np.ndarray, occurrences: np.ndarray) -> np.ndarray:
     return np.stack([np.log(occurrences + 1.0), each], axis=1).astype(np.float32)
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """Which cells are candidates, and how thoroughly the network judges them.
-
-    least: A cell is a candidate if the mean of both directions' posteriors is above this, ...
-    most: ... and it is among the best of its source word or of its target word, so many.
-    turned: Each network judges a pair with its sides exchanged too; otherwise every second one does so alone.
-    """
-
-    least: float = 0.02
-    most: int = 5
-    turned: bool = True
-
-
-#: Those of `settings.Candidates`. With few the network takes less than half the time; links have 1 % more errors
-#: (`bench/SETTINGS.md`).
-BOUNDS = {"few": Bounds(0.05, 4, False), "base": Bounds(), "all": Bounds(-1.0, 1 << 30)}
+#: Of `settings.Candidates`, which cells are candidates: those whose mean of both directions' posteriors is above the
+#: first, and which are among the best of their source word or of their target word, so many; and whether each network
+#: judges a pair with its sides exchanged too, not every second one so alone. With few the network takes less than half
+#: the time; links have 1 % more errors (`bench/SETTINGS.md`).
+BOUNDS = {"few": (0.05, 4, False), "base": (0.02, 5, True), "all": (-1.0, 1 << 30, True)}
 #: Link-matrix cells worked at a time.
 CELLS = 2_000_000
 
@@ -105,14 +92,24 @@ CELLS = 2_000_000
 def _word_table(text: ModelText) -> kl.WordTable:
     """Return the word probabilities of one view, with the keys of a text's words."""
     m, words = text.model, text.model.lexicon
-    found: list[Any] = [m.table.ptr, m.table.ids, words.forward, words.reverse, np.float32(words.default)]
-    found += [words.floors, words.s_inverse, words.t_inverse, m.s_null, m.t_null]
-    found += [text.s_keys, text.t_keys, text.source_tokens, text.target_tokens]
-    return kl.WordTable(*found)
+    lexicon = words.forward, words.reverse, np.float32(words.default), words.floors, words.s_inverse, words.t_inverse
+    keys = text.s_keys, text.t_keys, text.source_tokens, text.target_tokens
+    return kl.WordTable(m.table.ptr, m.table.ids, *lexicon, m.s_null, m.t_null, *keys)
 
 
-def spelling(tokens: np.ndarray, vocabulary: AnyVocabulary) -> kl.Spelling:
-    """Return the `Spelling` of a text's words; words that do not occur have no letters."""
+#: How one side's words are spelled: letters (int32), begins (int64 [n_words + 1]): code points of all words, joined,
+#: without accents, of which word ``v`` has ``letters[begins[v]:begins[v + 1]]``; kinds (uint8 [n_words]): 1 for words
+#: with a letter; sizes (int32 [n_words]): characters of each word as it is written.
+Spelling: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def mean(forward: np.ndarray, reverse: np.ndarray) -> np.ndarray:
+    """Return the mean of both directions' posteriors, float32."""
+    return np.asarray(np.float32(0.5) * (forward + reverse))
+
+
+def spelling(tokens: np.ndarray, vocabulary: AnyVocabulary) -> Spelling:
+    """Return the spelling of a text's words; words that do not occur have no letters."""
     used = np.unique(tokens)
     written = [vocabulary.word(int(v)) for v in used]
     plain = [simplify(w) for w in written]
@@ -123,7 +120,7 @@ def spelling(tokens: np.ndarray, vocabulary: AnyVocabulary) -> kl.Spelling:
     lengths[used + 1] = [len(w) for w in words]
     kinds[used] = [any(map(str.isalpha, w)) for w in plain]
     letters = np.array(list(map(ord, "".join(words))), np.int32)
-    return kl.Spelling(letters, np.cumsum(lengths), kinds, sizes)
+    return letters, np.cumsum(lengths), kinds, sizes
 
 
 class CandidateFinder:
@@ -153,15 +150,14 @@ class CandidateFinder:
         believed: See `Applier.posteriors`.
         """
         texts = [self.applier.text(m, bitext) for m in self.applier.models]
-        sides = (bitext.source, bitext.source_vocabulary), (bitext.target, bitext.target_vocabulary)
-        spellings = [spelling(side.tokens, vocabulary) for side, vocabulary in sides]
+        spellings = [spelling(side.tokens, vocabulary) for side, vocabulary in bitext.sides]
         for posteriors in self.applier.posteriors(bitext, self.pool, believed=believed):
             given = [x[posteriors.k0 : posteriors.k1] for x in evidence]
             yield posteriors, self._of(posteriors, bitext, texts, spellings, given)
 
-    def find_all(self, bitext: Bitext, evidence: Sequence[GivenLinks] = ()) -> CandidateLinks:
+    def find_all(self, bitext: Bitext) -> CandidateLinks:
         """Return the `CandidateLinks` of a whole text, which must be small; see `find`."""
-        return concatenate(candidates for _, candidates in self.find(bitext, evidence))
+        return concatenate(candidates for _, candidates in self.find(bitext))
 
     @staticmethod
     def _pairs(p: Posteriors, text: ParallelText) -> Pairs:
@@ -174,20 +170,21 @@ class CandidateFinder:
         p: Posteriors,
         bitext: Bitext,
         texts: Sequence[ModelText],
-        spellings: Sequence[kl.Spelling],
+        spellings: Sequence[Spelling],
         evidence: Sequence[GivenLinks],
     ) -> CandidateLinks:
         n = p.k1 - p.k0
         cells = np.empty(int(p.cell_offsets[-1]), np.float32)
-        bounds = self.bounds if len(cells) <= CELLS else BOUNDS["base"]  # that many are one pair's
+        least, most, _ = self.bounds if len(cells) <= CELLS else BOUNDS["base"]  # that many are one pair's
         counts = np.zeros(n, np.int64)
         pairs = self._pairs(p, bitext)
 
         def find(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
             a, b = block
-            kl.mean_cells(p.cell_offsets[a - p.k0], p.cell_offsets[b - p.k0], p.forward, p.reverse, cells)
+            own = slice(p.cell_offsets[a - p.k0], p.cell_offsets[b - p.k0])
+            cells[own] = mean(p.forward[own], p.reverse[own])
             none = np.empty(0, np.int32)
-            given = (*block, pairs, cells, np.float32(bounds.least), bounds.most, counts)
+            given = (*block, pairs, cells, np.float32(least), most, counts)
             size = kl.find_candidates(*given, none, none)
             rows, columns = np.empty(size, np.int32), np.empty(size, np.int32)
             if size:
@@ -219,5 +216,5 @@ class CandidateFinder:
 
         self.pool.map(fill, p.sentence_blocks)
         if self.network is not None:
-            candidates.local[:, kf.TREES] = self.network.odds(candidates, self.pool, self.bounds.turned)
+            candidates.local[:, kf.TREES] = self.network.odds(candidates, self.pool, self.bounds[2])
         return candidates

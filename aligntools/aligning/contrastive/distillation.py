@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, Union, Unpack
 
 import numpy as np
@@ -12,11 +12,10 @@ from aligntools.aligning.alignment import read_bitext
 from aligntools.aligning.applying.applier import Applier, decide
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive import kernels_local_features as kl
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks
-from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
+from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder, mean
 from aligntools.aligning.contrastive.learning import pick
-from aligntools.aligning.contrastive.network_learning import STEP, LessonPart, fit, part_of
+from aligntools.aligning.contrastive.network_learning import STEP, Lesson, fit, part_of
 from aligntools.aligning.contrastive.settings import GIVEN, LARGEST, STARTS, TeachingSettings
 from aligntools.aligning.contrastive.weights import ContrastiveStart
 from aligntools.aligning.model import AlignmentModel
@@ -126,9 +125,8 @@ def teach(
                 teacher = train_model(bitext, own, pool, lowercase=lowercase, report=told("teacher, {stage}"))
             else:
                 teacher = aligner.model
-            part = lessons_of(bitext, teacher, settings, pool, told("students"), n)
-            part.about = {"name": names[n] if names is not None else _name(text, n)} | part.about
-            found.append(part)
+            parts, about = lessons_of(bitext, teacher, settings, pool, told("students"), n)
+            found.append((parts, {"name": names[n] if names is not None else _name(text, n)} | about))
 
         return learn_start(found, settings, pool, told("network"))
 
@@ -222,12 +220,8 @@ LEAN = 1.0
 TEACHER_VIEWS = (0, 5, 4, 3)
 
 
-@dataclass(eq=False)
-class Lessons:
-    """Lessons from one text: of each student candidates with the teacher's probabilities; ``about`` is for readers."""
-
-    parts: list[LessonPart] = field(default_factory=list)
-    about: dict[str, Any] = field(default_factory=dict)
+#: Lessons from one text: of each student candidates with the teacher's probabilities; and what is said of it.
+Lessons: TypeAlias = tuple[list[Lesson], dict[str, Any]]
 
 
 def draw(bitext: Bitext, size: int, lessons: int, rng: np.random.Generator) -> tuple[np.ndarray, int]:
@@ -258,9 +252,8 @@ def answers(applier: Applier, text: Bitext, candidates: CandidateLinks, pool: Po
     lengths = text.target.lengths()
     threshold = applier.settings.threshold(len(applier.models) + (applier.subwords is not None))
     for p in applier.posteriors(text, pool):
-        means = np.empty(int(p.cell_offsets[-1]), np.float32)
-        kl.mean_cells(0, len(means), p.forward, p.reverse, means)
-        linked = np.zeros(len(means), bool)
+        size = int(p.cell_offsets[-1])
+        means, linked = mean(p.forward[:size], p.reverse[:size]), np.zeros(size, bool)
         own = lengths[p.k0 : p.k1]
         links = Links(*decide(p, JOINT, threshold, pool)[:2])
         k = links.sentences()
@@ -274,7 +267,7 @@ def answers(applier: Applier, text: Bitext, candidates: CandidateLinks, pool: Po
     return out
 
 
-def check_size(bitext: Bitext, settings: TeachingSettings, name: str = "<sentences>") -> None:
+def check_size(bitext: Bitext, settings: TeachingSettings, name: str) -> None:
     """Refuse a text that is too small for any student; ``name`` is what messages call it."""
     if not len(bitext.source.tokens):
         raise DataError(
@@ -300,10 +293,9 @@ def lessons_of(
     report: Called after each student with a dict: student (its pairs), candidates.
     number: Of the text: students of several texts are drawn differently with one seed.
     """
-    check_size(bitext, settings)
     drawn = settings.drawn(len(bitext))
     applier = Applier(teacher.views, teacher.settings, teacher.sizes, CELLS, teacher.subwords)
-    found = Lessons()
+    parts = []
     for size, draws, views in drawn:
         rng = np.random.default_rng([settings.seed, number, size, draws])
         rows, n = draw(bitext, size, settings.lessons, rng)
@@ -314,12 +306,11 @@ def lessons_of(
         known = in_ids_of(asked, teacher.source_vocabulary, teacher.target_vocabulary, teacher.lowercase)
         links = answers(applier, known, candidates, pool)
         share = np.float32((SHARE / max(len(links), 1)) ** 0.5)
-        found.parts.append(part_of(candidates, links, np.full(len(links), share)))
+        parts.append(part_of(candidates, links, np.full(len(links), share)))
         if report:
             report({"student": size, "candidates": len(candidates.rows)})
     sizes = sorted({size for size, _, _ in drawn})
-    found.about = {"pairs": len(bitext), "students": {str(s): sum(x == s for x, _, _ in drawn) for s in sizes}}
-    return found
+    return parts, {"pairs": len(bitext), "students": {str(s): sum(x == s for x, _, _ in drawn) for s in sizes}}
 
 
 def learn_start(
@@ -332,12 +323,12 @@ def learn_start(
     Raises UsageProblem when teachers link nothing, or all that students ask about.
     """
     lessons = list(lessons)
-    parts = [part for own in lessons for part in own.parts if len(part.links)]
+    parts = [part for own, _ in lessons for part in own if len(part.links)]
     if not any(part.links.max() > LEAST for part in parts) or not any(part.links.min() < 1 - LEAST for part in parts):
         raise UsageProblem("every training example has the same label; give more text")
     passes = settings.enough(2 * sum(len(part.links) for part in parts) / STEP)
     (network,) = fit([parts], settings.networks, passes, pool, settings.seed, report)
     weights = np.zeros(kf.FEATURES)
     weights[[kf.TREES, kf.POSTERIOR]] = 1.0, LEAN
-    about = {"texts": [part.about for part in lessons], "lessons": settings.lessons}
+    about = {"texts": [about for _, about in lessons], "lessons": settings.lessons}
     return ContrastiveStart(network, weights, {**about, "passes": passes, "seed": settings.seed})

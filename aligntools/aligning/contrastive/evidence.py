@@ -9,7 +9,6 @@ ratio of its two probabilities.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -132,15 +131,7 @@ def with_readings(
     return replace(candidates, local=np.concatenate([candidates.local, np.stack(columns, 1)], axis=1))
 
 
-class EvidenceEstimates(NamedTuple):
-    """Of each file, the log-odds of a link that its readings add (float64 [READINGS]), and estimates of its links."""
-
-    tables: list[np.ndarray]
-    precision: list[float]
-    recall: list[float]
-
-
-def judge(candidates: CandidateLinks, trees: bool) -> EvidenceEstimates:
+def judge(candidates: CandidateLinks, trees: bool) -> tuple[list[np.ndarray], list[float], list[float]]:
     """Learn what readings are worth, without gold.
 
     Readings are taken to be independent of each other, given whether the cell is a link. The prior odds of a cell are
@@ -151,6 +142,8 @@ def judge(candidates: CandidateLinks, trees: bool) -> EvidenceEstimates:
 
     candidates: With readings.
     trees: Whether that feature's column has been filled.
+    Returns for each file the log-odds of a link that its readings add (float64 [READINGS]), and the estimated precision
+        and recall of its links.
     """
     prior = candidates.local[:, kf.TREES if trees else kf.POSTERIOR].astype(np.float64)
     own = candidates.local[:, kf.POSTERIOR] > LEAST_OWN
@@ -167,7 +160,7 @@ def judge(candidates: CandidateLinks, trees: bool) -> EvidenceEstimates:
     linked = np.where(read >= FIRST_LINK, 1.0, 0.0)
     right = every @ linked
     totals = np.maximum(linked.sum(axis=0), 1.0), max(float(every.sum()), 1.0)
-    return EvidenceEstimates(tables, (right / totals[0]).tolist(), (right / totals[1]).tolist())
+    return tables, (right / totals[0]).tolist(), (right / totals[1]).tolist()
 
 
 def _probability(log_odds: np.ndarray) -> np.ndarray:

@@ -6,12 +6,11 @@ Liu & Lin 2010) searches along one direction at a time. There the error of the b
 steps are found exactly. Both run in *rounds*: each searches new alignments and adds them to the lists.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
-from aligntools.aligning.contrastive import kernels_search as ks
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks, link_keys
 from aligntools.aligning.contrastive.kernels_features import FEATURES
 from aligntools.aligning.contrastive.search import GREEDY, BestLists, SearchSettings, search
@@ -24,6 +23,10 @@ from aligntools.ground.run import Report
 N_ALL, IN_SURE, IN_POSSIBLE = range(3)
 #: Penalty of half the squared distance from the start: from most starts, and from one where a network's weight is 1.
 PENALTY, NETWORK_PENALTY = 1e-3, 0.05
+#: Line searches of minimum error rate training, and random directions that each may take.
+SEARCHES, DIRECTIONS = 20, 8
+#: Rounds of searching new alignments.
+ROUNDS = 5
 
 
 def gold_marks(candidates: CandidateLinks, gold: Gold) -> list[np.ndarray]:
@@ -32,13 +35,8 @@ def gold_marks(candidates: CandidateLinks, gold: Gold) -> list[np.ndarray]:
     return [np.isin(keys, link_keys(links)).astype(np.uint8) for links in (gold.sure, gold.possible)]
 
 
-@dataclass
-class TrainingLists:
-    """Alignments of each sentence found so far: features [m, active features] and counts [m, 3]."""
-
-    features: list[np.ndarray]
-    counts: list[np.ndarray]
-    n_sure: np.ndarray
+#: Of each sentence the alignments found so far: features [m, active features], counts [m, 3]; and its sure links.
+TrainingLists: TypeAlias = tuple[list[np.ndarray], list[np.ndarray], np.ndarray]
 
 
 def aer(counts: np.ndarray, n_sure: float) -> np.ndarray:
@@ -52,20 +50,23 @@ def meet(
     lists: TrainingLists | None, best: BestLists, marks: list[np.ndarray], active: np.ndarray, gold: Gold
 ) -> tuple[TrainingLists, float]:
     """Add the alignments of a search to the lists; return the lists, and the error of the best ones."""
-    e = best.candidates
-    counts = np.zeros((*best.scores.shape, 3), np.int32)
-    ks.list_counts(e.starts, best.arrays(), *marks, counts)
+    e, sentences = best.candidates, best.candidates.sentences()
+    counts = np.zeros((*best.scores.shape, 3))
+    for rank in range(best.scores.shape[1]):
+        linked = best.linked(rank)
+        for column, kept in enumerate((linked, *(linked & mark.astype(bool) for mark in marks))):
+            counts[:, rank, column] = np.bincount(sentences[kept], minlength=len(e))
     features = best.features(active)[:, :, active]
     n_sure = gold.sure.counts().astype(np.float64)
-    found = [(features[k, : best.sizes[k]], counts[k, : best.sizes[k]].astype(np.float64)) for k in range(len(e))]
+    found = [(features[k, : best.sizes[k]], counts[k, : best.sizes[k]]) for k in range(len(e))]
     if lists is None:
-        lists = TrainingLists([f for f, _ in found], [c for _, c in found], n_sure)
+        lists = [f for f, _ in found], [c for _, c in found], n_sure
     else:
         for k, (new, errors) in enumerate(found):
-            f, c = np.concatenate([lists.features[k], new]), np.concatenate([lists.counts[k], errors])
+            f, c = np.concatenate([lists[0][k], new]), np.concatenate([lists[1][k], errors])
             _, first = np.unique(np.round(np.concatenate([f, c], axis=1), 6), axis=0, return_index=True)
             first.sort()
-            lists.features[k], lists.counts[k] = f[first], c[first]
+            lists[0][k], lists[1][k] = f[first], c[first]
     return lists, float(aer(counts[:, 0].sum(0), n_sure.sum()))
 
 
@@ -75,8 +76,9 @@ Packed: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray, float]
 
 def pack(lists: TrainingLists) -> Packed:
     """Return `TrainingLists` as arrays."""
-    starts = np.concatenate([[0], np.cumsum([len(f) for f in lists.features])[:-1]]).astype(np.int64)
-    return np.concatenate(lists.features), np.concatenate(lists.counts), starts, float(lists.n_sure.sum())
+    features, counts, n_sure = lists
+    starts = np.concatenate([[0], np.cumsum([len(f) for f in features])[:-1]]).astype(np.int64)
+    return np.concatenate(features), np.concatenate(counts), starts, float(n_sure.sum())
 
 
 def risk(
@@ -124,7 +126,8 @@ def line_search(lists: TrainingLists, weights: np.ndarray, direction: np.ndarray
     """
     steps: list[float] = []
     changes, total = [], np.zeros(3)
-    for f, c in zip(lists.features, lists.counts, strict=True):
+    n_sure = lists[2].sum()
+    for f, c in zip(*lists[:2], strict=True):
         a, b = f @ direction, f @ weights
         least = np.flatnonzero(a <= a.min() + 1e-12)  # far to the left the line is highest of least slope, then height
         at, x = int(least[np.argmax(b[least])]), -np.inf
@@ -142,11 +145,11 @@ def line_search(lists: TrainingLists, weights: np.ndarray, direction: np.ndarray
             changes.append(c[after] - c[at])
             at = after
     if not steps:
-        return 0.0, float(aer(total, lists.n_sure.sum()))
+        return 0.0, float(aer(total, n_sure))
     order = np.argsort(steps, kind="stable")
     points = np.array(steps)[order]
     counts = total + np.concatenate([np.zeros((1, 3)), np.cumsum(np.array(changes)[order], axis=0)])
-    errors = aer(counts, lists.n_sure.sum())
+    errors = aer(counts, n_sure)
     edges = np.concatenate([[points[0] - 1.0], points, [points[-1] + 1.0]])
     middles = (edges[:-1] + edges[1:]) / 2
     wide = np.diff(edges) > 1e-9
@@ -158,15 +161,13 @@ def line_search(lists: TrainingLists, weights: np.ndarray, direction: np.ndarray
     return float(middles[chosen]), float(errors[chosen])
 
 
-def minimum_error(
-    lists: TrainingLists, start: np.ndarray, seed: int = 1, rounds: int = 20, random_directions: int = 8
-) -> np.ndarray:
+def minimum_error(lists: TrainingLists, start: np.ndarray, seed: int = 1) -> np.ndarray:
     """Return weights after line searches along features and random directions, best first, until none helps."""
     rng = np.random.default_rng(seed)
     weights = start.copy()
     error = None
-    for _ in range(rounds):
-        directions = np.concatenate([np.eye(len(start)), rng.normal(size=(random_directions, len(start)))])
+    for _ in range(SEARCHES):
+        directions = np.concatenate([np.eye(len(start)), rng.normal(size=(DIRECTIONS, len(start)))])
         found = [line_search(lists, weights, d) for d in directions]
         best = int(np.argmin([e for _, e in found]))
         step, lowest = found[best]
@@ -183,7 +184,6 @@ def train_supervised(
     active: np.ndarray,
     method: Method = "risk",
     settings: SearchSettings = GREEDY,
-    rounds: int = 5,
     penalty: float = PENALTY,
     seed: int = 1,
     pool: Pool | None = None,
@@ -204,14 +204,14 @@ def train_supervised(
     penalties = np.where(np.arange(len(start)) < FEATURES, penalty, PENALTY)[active]
     weights, lists = np.where(active, start, 0.0), None
     lowest, best = np.inf, weights
-    for number in range(rounds + 1):
+    for number in range(ROUNDS + 1):
         own = search(candidates, weights, active, settings, pool)
         _, error = meet(None, own, marks, active, gold)
         if report:
             report({"round": number, "aer": error})
         if error < lowest - 1e-9:
             lowest, best = error, weights.copy()
-        if number == rounds:
+        if number == ROUNDS:
             break
         lists, _ = meet(lists, search(candidates, weights, active, wide, pool), marks, active, gold)
         if method == "risk":

@@ -34,14 +34,8 @@ def nests(constraint, rows, columns, bits, source, target, extra, scratch):
     if constraint == ITG and (source[row, FERTILITY] > 0 or target[column, FERTILITY] > 0):
         return False
     parent, s_rank, t_rank = scratch[0], scratch[1], scratch[2]
-    s_low, s_high, t_low, t_high, s_size, t_size = (
-        scratch[3],
-        scratch[4],
-        scratch[5],
-        scratch[6],
-        scratch[7],
-        scratch[8],
-    )
+    s_low, s_high, t_low, t_high = scratch[3], scratch[4], scratch[5], scratch[6]
+    s_size, t_size = scratch[7], scratch[8]
     rank = 0
     for i in range(n_i):
         s_rank[i] = rank
@@ -54,12 +48,8 @@ def nests(constraint, rows, columns, bits, source, target, extra, scratch):
             rank += 1
     for x in range(n_i + n_j):
         parent[x] = x
-        s_low[x] = n_i
-        s_high[x] = -1
-        t_low[x] = n_j
-        t_high[x] = -1
-        s_size[x] = 0
-        t_size[x] = 0
+        s_low[x], s_high[x], s_size[x] = n_i, -1, 0
+        t_low[x], t_high[x], t_size[x] = n_j, -1, 0
     for c in range(rows.shape[0]):
         if c == extra or is_linked(bits, c) == 1:
             a, b = _root(parent, rows[c]), _root(parent, n_i + columns[c])

@@ -149,17 +149,18 @@ def is_linked(bits, c):
 
 
 @kernel(part=True)
-def null_relief(s_words, t_words, source, target, i, j):
-    """Translation product, the part of NULL: what words that are linked for the first time no longer pay.
+def newly_linked(s_words, t_words, source, target, i, j, column):
+    """Sum what a column says of the words of a link that have no other: of `NULL_COST`, what they no longer pay.
 
-    The feature is ``sum over links of ln p(t_j|s_i) + ln p(s_i|t_j)``, and for every word without a link its
-    log-probability given NULL. The links' part is the candidates' own value.
+    The translation product is ``sum over links of ln p(t_j|s_i) + ln p(s_i|t_j)``, and for every word without a link
+    its log-probability given NULL; the links' part is the candidates' own value. Coverage (ours) is, over words with a
+    link, the base model's log-odds that they have one: what a word's posteriors, one word generating it, sum to.
     """
     change = 0.0
     if source[i, FERTILITY] == 0:
-        change -= s_words[i, NULL_COST]
+        change += s_words[i, column]
     if target[j, FERTILITY] == 0:
-        change -= t_words[j, NULL_COST]
+        change += t_words[j, column]
     return change
 
 
@@ -167,36 +168,6 @@ def null_relief(s_words, t_words, source, target, i, j):
 def relative_position(i, j, n_i, n_j):
     """Relative position absolute distance of one link, ``|i/I - j/J|`` with positions from 1 on."""
     return abs((i + 1) / n_i - (j + 1) / n_j)
-
-
-@kernel(part=True)
-def cross_count(crossings, c):
-    """Cross count: unordered pairs of links with ``(i - i')(j - j') < 0``; new are those with this link."""
-    return np.float64(crossings[c])
-
-
-@kernel(part=True)
-def monotone_neighbours(bits, neighbours, c):
-    """Monotone neighbour count: pairs of links ``(i, j)``, ``(i + 1, j + 1)``."""
-    return np.float64(is_linked(bits, neighbours[c, UP_LEFT]) + is_linked(bits, neighbours[c, DOWN_RIGHT]))
-
-
-@kernel(part=True)
-def swap_neighbours(bits, neighbours, c):
-    """Swap neighbour count: pairs of links ``(i, j)``, ``(i + 1, j - 1)``."""
-    return np.float64(is_linked(bits, neighbours[c, UP_RIGHT]) + is_linked(bits, neighbours[c, DOWN_LEFT]))
-
-
-@kernel(part=True)
-def linked_words(words, p):
-    """Source (target) linked word count: words of that side with at least one link."""
-    return 1.0 if words[p, FERTILITY] == 0 else 0.0
-
-
-@kernel(part=True)
-def most_links(words, p, most):
-    """Source (target) maximal fertility: the links of the word of that side that has most of them."""
-    return 1.0 if words[p, FERTILITY] + 1 > most else 0.0
 
 
 @kernel(part=True)
@@ -235,31 +206,6 @@ def link_type(source, target, i, j, kind):
 
 
 @kernel(part=True)
-def coverage(s_words, t_words, source, target, i, j):
-    """Coverage (ours): over words with a link, the base model's log-odds that they have one.
-
-    The base model's own direction for each side: that a word's posteriors, one word generating it, sum to.
-    """
-    change = 0.0
-    if source[i, FERTILITY] == 0:
-        change += s_words[i, LINKED_ODDS]
-    if target[j, FERTILITY] == 0:
-        change += t_words[j, LINKED_ODDS]
-    return change
-
-
-@kernel(part=True)
-def touching(bits, neighbours, c):
-    """Touching links (ours): pairs of links side by side or one above the other, as phrases have them."""
-    return np.float64(
-        is_linked(bits, neighbours[c, UP])
-        + is_linked(bits, neighbours[c, LEFT])
-        + is_linked(bits, neighbours[c, RIGHT])
-        + is_linked(bits, neighbours[c, DOWN])
-    )
-
-
-@kernel(part=True)
 def lonely(bits, neighbours, c):
     """Lonely links (ours): links with none among the eight cells around them."""
     found = 0
@@ -287,21 +233,21 @@ def structural_changes(active, pair, state, c, out):
     s_words, t_words, neighbours = pair.s_words, pair.t_words, pair.neighbours
     bits, source, target, totals = state.bits, state.source, state.target, state.totals
     if active[TRANSLATION]:
-        out[TRANSLATION] = null_relief(s_words, t_words, source, target, i, j)
-    if active[CROSSES]:
-        out[CROSSES] = cross_count(state.crossings, c)
-    if active[MONOTONE]:
-        out[MONOTONE] = monotone_neighbours(bits, neighbours, c)
-    if active[SWAP]:
-        out[SWAP] = swap_neighbours(bits, neighbours, c)
+        out[TRANSLATION] = -newly_linked(s_words, t_words, source, target, i, j, NULL_COST)
+    if active[CROSSES]:  # pairs of links with (i - i')(j - j') < 0
+        out[CROSSES] = np.float64(state.crossings[c])
+    if active[MONOTONE]:  # pairs of links (i, j), (i + 1, j + 1)
+        out[MONOTONE] = np.float64(is_linked(bits, neighbours[c, UP_LEFT]) + is_linked(bits, neighbours[c, DOWN_RIGHT]))
+    if active[SWAP]:  # pairs of links (i, j), (i + 1, j - 1)
+        out[SWAP] = np.float64(is_linked(bits, neighbours[c, UP_RIGHT]) + is_linked(bits, neighbours[c, DOWN_LEFT]))
     if active[SOURCE_LINKED]:
-        out[SOURCE_LINKED] = linked_words(source, i)
+        out[SOURCE_LINKED] = 1.0 if source[i, FERTILITY] == 0 else 0.0
     if active[TARGET_LINKED]:
-        out[TARGET_LINKED] = linked_words(target, j)
-    if active[SOURCE_MOST]:
-        out[SOURCE_MOST] = most_links(source, i, totals[MOST_SOURCE])
+        out[TARGET_LINKED] = 1.0 if target[j, FERTILITY] == 0 else 0.0
+    if active[SOURCE_MOST]:  # the links of the word of that side that has most of them
+        out[SOURCE_MOST] = 1.0 if source[i, FERTILITY] + 1 > totals[MOST_SOURCE] else 0.0
     if active[TARGET_MOST]:
-        out[TARGET_MOST] = most_links(target, j, totals[MOST_TARGET])
+        out[TARGET_MOST] = 1.0 if target[j, FERTILITY] + 1 > totals[MOST_TARGET] else 0.0
     if active[SOURCE_GAPS]:
         out[SOURCE_GAPS] = sibling_distance(source, i, j)
     if active[TARGET_GAPS]:
@@ -315,9 +261,11 @@ def structural_changes(active, pair, state, c, out):
     if active[MANY_MANY]:
         out[MANY_MANY] = link_type(source, target, i, j, 3)
     if active[COVERAGE]:
-        out[COVERAGE] = coverage(s_words, t_words, source, target, i, j)
-    if active[TOUCHING]:
-        out[TOUCHING] = touching(bits, neighbours, c)
+        out[COVERAGE] = newly_linked(s_words, t_words, source, target, i, j, LINKED_ODDS)
+    if active[TOUCHING]:  # pairs of links side by side or one above the other (ours), as phrases have them
+        touching = is_linked(bits, neighbours[c, UP]) + is_linked(bits, neighbours[c, LEFT])
+        touching += is_linked(bits, neighbours[c, RIGHT]) + is_linked(bits, neighbours[c, DOWN])
+        out[TOUCHING] = np.float64(touching)
     if active[LONELY]:
         out[LONELY] = lonely(bits, neighbours, c)
 
@@ -343,9 +291,7 @@ def clear(state):
     state.source[:] = 0
     state.target[:] = 0
     state.crossings[:] = 0
-    state.totals[N_LINKS] = 0
-    state.totals[MOST_SOURCE] = 0
-    state.totals[MOST_TARGET] = 0
+    state.totals[:] = 0
     state.totals[N_SOURCE] = state.source.shape[0]
     state.totals[N_TARGET] = state.target.shape[0]
 
@@ -356,20 +302,10 @@ def add_link(rows, columns, state, c):
     i, j = rows[c], columns[c]
     source, target, totals = state.source, state.target, state.totals
     state.bits[c >> 6] |= np.uint64(1) << np.uint64(c & 63)
-    if source[i, FERTILITY] == 0:
-        source[i, FIRST] = j
-        source[i, LAST] = j
-    else:
-        source[i, FIRST] = min(source[i, FIRST], j)
-        source[i, LAST] = max(source[i, LAST], j)
-    if target[j, FERTILITY] == 0:
-        target[j, FIRST] = i
-        target[j, LAST] = i
-    else:
-        target[j, FIRST] = min(target[j, FIRST], i)
-        target[j, LAST] = max(target[j, LAST], i)
-    source[i, FERTILITY] += 1
-    target[j, FERTILITY] += 1
+    for words, p, q in ((source, i, j), (target, j, i)):
+        words[p, FIRST] = min(words[p, FIRST], q) if words[p, FERTILITY] > 0 else q
+        words[p, LAST] = max(words[p, LAST], q) if words[p, FERTILITY] > 0 else q
+        words[p, FERTILITY] += 1
     totals[N_LINKS] += 1
     totals[MOST_SOURCE] = max(totals[MOST_SOURCE], source[i, FERTILITY])
     totals[MOST_TARGET] = max(totals[MOST_TARGET], target[j, FERTILITY])

@@ -152,18 +152,8 @@ def network_odds(k0, k1, candidates, network, turned, x, words, values, places, 
             for m in range(n_networks):
                 if not turned and m % 2 != side:
                     continue
-                first_layer(
-                    pair,
-                    rows,
-                    columns,
-                    s_words,
-                    t_words,
-                    network.columns[side],
-                    network.first[m],
-                    network.first_bias[m],
-                    x,
-                    h,
-                )
+                asked, weights, bias = network.columns[side], network.first[m], network.first_bias[m]
+                first_layer(pair, rows, columns, s_words, t_words, asked, weights, bias, x, h)
                 for layer in range(n_layers):
                     weights, bias = network.layers[m, layer], network.biases[m, layer]
                     highest(rows, s_words.shape[0], h, weights[OF_ROW], most, of_rows, places, sums)
@@ -243,14 +233,6 @@ def give_highest(change, where, to):
         for b in range(CHANNELS):
             if where[line, b] >= 0:
                 to[where[line, b], b] += change[line, b]
-
-
-@kernel(owning=False)
-def add_lines(values, lines, out):
-    """Add the values of each line to every candidate of it."""
-    for c in range(out.shape[0]):
-        for b in range(CHANNELS):
-            out[c, b] += values[lines[c], b]
 
 
 @kernel(owning=False)

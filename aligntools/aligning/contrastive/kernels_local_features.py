@@ -85,33 +85,11 @@ class Uses(NamedTuple):
     t_text: np.ndarray
 
 
-class Spelling(NamedTuple):
-    """How one side's words are spelled.
-
-    letters (int32); begins (int64 [n_words + 1]): Code points of all words, joined, without accents; word ``v`` is
-        ``letters[begins[v]:begins[v + 1]]``.
-    kinds (uint8 [n_words]): 1 for words with a letter.
-    sizes (int32 [n_words]): Characters of each word as it is written.
-    """
-
-    letters: np.ndarray
-    begins: np.ndarray
-    kinds: np.ndarray
-    sizes: np.ndarray
-
-
 @kernel(inline=True)
 def log_odds(p):
     """Return ``ln p / (1 - p)``, kept from infinity."""
     q = min(max(np.float64(p), POSTERIOR_FLOOR), 1.0 - POSTERIOR_FLOOR)
     return np.log(q / (1.0 - q))
-
-
-@kernel
-def mean_cells(a, b, forward, reverse, out):
-    """Write the mean of both directions' posteriors, cells ``a..b``."""
-    for x in range(a, b):
-        out[x] = np.float32(0.5) * (forward[x] + reverse[x])
 
 
 @kernel(inline=True)
@@ -251,18 +229,18 @@ def word_features(k0, k1, pairs, source, target, candidates):
     SYMBOLS, MISMATCH: 1 where both have no letter; where one of them has none. FREQUENCY_GAP: how far the
     logarithms of their frequencies are apart. RARITY: minus the sum of the two. Words' columns: `sentence_columns`.
 
-    source, target (Spelling).
+    source, target: How words are spelled; see `candidates.spelling`.
     """
+    (s_letters, s_begins, s_kinds, s_sizes), (t_letters, t_begins, t_kinds, t_sizes) = source, target
     rows, columns, local = candidates.rows, candidates.columns, candidates.local
     for k in range(k0, k1):
         s_at, t_at = candidates.s_offsets[k - pairs.base], candidates.t_offsets[k - pairs.base]
         s_words, t_words = candidates.s_words[s_at:], candidates.t_words[t_at:]
-        sentence_columns(pairs.s_tokens, pairs.s_offsets[k], pairs.s_offsets[k + 1], source.sizes, s_words)
-        sentence_columns(pairs.t_tokens, pairs.t_offsets[k], pairs.t_offsets[k + 1], target.sizes, t_words)
+        sentence_columns(pairs.s_tokens, pairs.s_offsets[k], pairs.s_offsets[k + 1], s_sizes, s_words)
+        sentence_columns(pairs.t_tokens, pairs.t_offsets[k], pairs.t_offsets[k + 1], t_sizes, t_words)
         for c in range(candidates.starts[k - pairs.base], candidates.starts[k - pairs.base + 1]):
             s, t = pairs.s_tokens[pairs.s_offsets[k] + rows[c]], pairs.t_tokens[pairs.t_offsets[k] + columns[c]]
-            a = source.letters[source.begins[s] : source.begins[s + 1]]
-            b = target.letters[target.begins[t] : target.begins[t + 1]]
+            a, b = s_letters[s_begins[s] : s_begins[s + 1]], t_letters[t_begins[t] : t_begins[t + 1]]
             n, m = a.shape[0], b.shape[0]
             same = n == m
             if same:
@@ -276,8 +254,8 @@ def word_features(k0, k1, pairs, source, target, candidates):
                         break
             local[c, SIMILARITY] = 1.0 if same else min(1.0, 2.0 * common / max(n + m - 2, 1))
             local[c, SAME_WORD] = 1.0 if same else 0.0
-            local[c, SYMBOLS] = 1.0 if source.kinds[s] + target.kinds[t] == 0 else 0.0
-            local[c, MISMATCH] = 1.0 if source.kinds[s] + target.kinds[t] == 1 else 0.0
+            local[c, SYMBOLS] = 1.0 if s_kinds[s] + t_kinds[t] == 0 else 0.0
+            local[c, MISMATCH] = 1.0 if s_kinds[s] + t_kinds[t] == 1 else 0.0
             f, g = s_words[rows[c], NULL_COST], t_words[columns[c], NULL_COST]
             local[c, FREQUENCY_GAP] = abs(f - g)
             local[c, RARITY] = -(f + g)
@@ -318,12 +296,12 @@ def translation_features(k0, k1, pairs, words, share, candidates):
 
 
 @kernel(part=True)
-def add_columns(tokens, begin, end, first, of_text, share, words):
+def add_columns(tokens, begin, end, of_text, share, words):
     """Add one view's share to what the training text says of a sentence's words."""
     for p in range(begin, end):
         v = min(tokens[p], of_text.shape[0] - 1)
-        words[p - first, OCCURRENCES] += np.float32(share) * of_text[v, 0]
-        words[p - first, LINKS_EACH] += np.float32(share) * of_text[v, 1]
+        words[p - begin, OCCURRENCES] += np.float32(share) * of_text[v, 0]
+        words[p - begin, LINKS_EACH] += np.float32(share) * of_text[v, 1]
 
 
 @kernel(owning=False)
@@ -337,24 +315,10 @@ def use_features(k0, k1, pairs, words, uses, share, candidates):
     rows, columns, local = candidates.rows, candidates.columns, candidates.local
     for k in range(k0, k1):
         s_begin, t_begin = pairs.s_offsets[k], pairs.t_offsets[k]
-        add_columns(
-            pairs.s_tokens,
-            s_begin,
-            pairs.s_offsets[k + 1],
-            pairs.s_offsets[pairs.base],
-            uses.s_text,
-            share,
-            candidates.s_words,
-        )
-        add_columns(
-            pairs.t_tokens,
-            t_begin,
-            pairs.t_offsets[k + 1],
-            pairs.t_offsets[pairs.base],
-            uses.t_text,
-            share,
-            candidates.t_words,
-        )
+        s_words = candidates.s_words[candidates.s_offsets[k - pairs.base] :]
+        t_words = candidates.t_words[candidates.t_offsets[k - pairs.base] :]
+        add_columns(pairs.s_tokens, s_begin, pairs.s_offsets[k + 1], uses.s_text, share, s_words)
+        add_columns(pairs.t_tokens, t_begin, pairs.t_offsets[k + 1], uses.t_text, share, t_words)
         for c in range(candidates.starts[k - pairs.base], candidates.starts[k - pairs.base + 1]):
             s, t = pairs.s_tokens[s_begin + rows[c]], pairs.t_tokens[t_begin + columns[c]]
             x = find_entry(words.ptr, words.ids, s, t)

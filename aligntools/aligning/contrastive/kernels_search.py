@@ -351,48 +351,12 @@ def list_features(k0, k1, candidates, active, found, out):
 
 
 @kernel
-def collect_links(starts, found, rows, columns, rank, counts, pairs):
-    """Write the links of each sentence's alignment of a rank (0 the best); return how many there are in all.
-
-    ``pairs`` (int32 [n, 2]) may be empty, to count: ``counts`` (int64 [sentences]) is written either way.
-    """
-    total = 0
-    writing = pairs.shape[0] > 0
+def mark_links(starts, found, rank, linked):
+    """Mark the candidates (bool [candidates], of False) that each sentence's alignment of a rank (0 the best) links."""
     for k in range(starts.shape[0] - 1):
-        a = starts[k]
-        n = starts[k + 1] - a
-        words = (n + 63) // 64
-        begun = total
         if rank < found.sizes[k]:
+            n = starts[k + 1] - starts[k]
+            words = (n + 63) // 64
             at = found.bit_starts[k] + rank * words
             for c in range(n):
-                if is_linked(found.bits[at : at + words], c) == 1:
-                    if writing:
-                        pairs[total, 0] = rows[a + c]
-                        pairs[total, 1] = columns[a + c]
-                    total += 1
-        counts[k] = total - begun
-    return total
-
-
-@kernel
-def list_counts(starts, found, sure, possible, counts):
-    """Count each listed alignment's links, sure links and possible links (int32 [sentences, n_best, 3]).
-
-    ``sure`` and ``possible`` (uint8 [candidates]) say which candidates the gold has.
-    """
-    for k in range(starts.shape[0] - 1):
-        a = starts[k]
-        n = starts[k + 1] - a
-        words = (n + 63) // 64
-        for y in range(found.sizes[k]):
-            at = found.bit_starts[k] + y * words
-            links, in_sure, in_possible = 0, 0, 0
-            for c in range(n):
-                if is_linked(found.bits[at : at + words], c) == 1:
-                    links += 1
-                    in_sure += sure[a + c]
-                    in_possible += possible[a + c]
-            counts[k, y, 0] = links
-            counts[k, y, 1] = in_sure
-            counts[k, y, 2] = in_possible
+                linked[starts[k] + c] = is_linked(found.bits[at : at + words], c) == 1

@@ -23,8 +23,8 @@ from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.parallel import Pool
 from aligntools.ground.run import Report
 
-#: `calibrate` doubles its step so many times to find a weight with enough, or few enough, links.
-WIDEST = 8
+#: `calibrate` doubles its step so many times to find a weight with enough, or few enough, links, and then bisects.
+WIDEST, BISECTIONS = 8, 18
 #: Plain descent ends after so many steps in a row whose length is below this.
 STILL, SHORT = 3, 0.01
 
@@ -179,7 +179,6 @@ def calibrate(
     wanted: float,
     settings: SearchSettings = GREEDY,
     pool: Pool | None = None,
-    rounds: int = 18,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Set the weight of the link count so that the best alignments have about ``wanted`` links.
 
@@ -209,7 +208,7 @@ def calibrate(
         if over * way >= 0:
             break
         at, step = edge, 2 * step
-    for _ in range(rounds):
+    for _ in range(BISECTIONS):
         if over == 0:
             break
         middle = (at + edge) / 2

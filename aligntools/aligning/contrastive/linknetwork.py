@@ -18,7 +18,7 @@ from aligntools.aligning.contrastive import kernels_linknetwork as kn
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.kernels_features import largest_pair
-from aligntools.formats.models.modelfile import fitting, hold, read_model, write_model
+from aligntools.formats.models.modelfile import hold, write_model
 from aligntools.ground.parallel import Pool, over
 
 
@@ -84,19 +84,11 @@ class LinkNetwork:
         names = tuple(header["network"])
         if not {turned(n) for n in names} | set(names) <= set(NAMES):
             raise ValueError("it asks about other features")
-        (count, layers), channels = arrays["layers"].shape[:2], kn.CHANNELS
+        count, layers = arrays["layers"].shape[:2]
         if not count:
             raise ValueError("layers")
-        shapes = {
-            "first": (count, len(names) + kn.WORD_INPUTS, channels),
-            "first_bias": (count, channels),
-            "layers": (count, layers, kn.PLACES, channels, channels),
-            "biases": (count, layers, channels),
-            "last": (count, channels),
-            "last_bias": (count,),
-            "trust": (count,),
-        }
-        return cls(names, **{name: hold(arrays, name, shape, np.float32) for name, shape in shapes.items()})
+        own = shapes(len(names) + kn.WORD_INPUTS, layers)
+        return cls(names, **{name: hold(arrays, name, (count, *shape), np.float32) for name, shape in own.items()})
 
     @cached_property
     def fingerprint(self) -> str:
@@ -112,18 +104,22 @@ class LinkNetwork:
         header, arrays = self.parts()
         write_model(str(path), self.KIND, header | {"taught": taught or {}}, arrays, self.from_parts)
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "LinkNetwork":
-        """Read a file of the network.
-
-        Raises ModelError when it holds no network, or one that asks about features that do not exist.
-        """
-        header, arrays = read_model(str(path), cls.KIND)
-        with fitting(path):
-            return cls.from_parts(header, arrays)
-
 
 _ARRAYS = tuple(f.name for f in fields(LinkNetwork) if f.name != "names")
+
+
+def shapes(inputs: int, layers: int) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the arrays of one network, with so many inputs of a candidate: features and of its words."""
+    channels = kn.CHANNELS
+    return {
+        "first": (inputs, channels),
+        "first_bias": (channels,),
+        "layers": (layers, kn.PLACES, channels, channels),
+        "biases": (layers, channels),
+        "last": (channels,),
+        "last_bias": (),
+        "trust": (),
+    }
 
 
 def turned(name: str) -> str:

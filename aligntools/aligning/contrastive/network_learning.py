@@ -6,15 +6,14 @@ Its loss and gradients are by back-propagation; `distillation` has lessons from 
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_linknetwork as kn
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.aligning.contrastive.features import NAMES
-from aligntools.aligning.contrastive.kernels_linknetwork import AROUND
-from aligntools.aligning.contrastive.linknetwork import LinkNetwork, turned
+from aligntools.aligning.contrastive.linknetwork import LinkNetwork, shapes, turned
 from aligntools.ground.parallel import Pool, one_thread
 from aligntools.ground.run import Report
 
@@ -36,6 +35,7 @@ class Lesson:
     rows, columns (int32 [candidates]): Numbered through the sentences from 0 on.
     neighbours (int32 [candidates, 8]): Candidates of the lesson; -1: none.
     links, shares (float32 [candidates]): The probability of a link, and the weight of the candidate.
+    starts (int64 [sentences + 1]): Sentence ``k`` has the candidates from ``starts[k]`` on.
     """
 
     inputs: np.ndarray
@@ -44,34 +44,22 @@ class Lesson:
     neighbours: np.ndarray
     links: np.ndarray
     shares: np.ndarray
+    starts: np.ndarray
+
+    def turned(self, order: list[int]) -> "Lesson":
+        """Return the same with source and target exchanged; ``order`` has the new order of the inputs."""
+        neighbours = np.ascontiguousarray(self.neighbours[:, kn.TURNED])
+        return replace(self, inputs=self.inputs[:, order], rows=self.columns, columns=self.rows, neighbours=neighbours)
 
 
-class InputStatistics(NamedTuple):
-    """Mean and deviation of the inputs over all lessons, float32 [inputs], and which is the base model's log-odds."""
-
-    mean: np.ndarray
-    deviation: np.ndarray
-    posterior: int
-
-
-def shapes(inputs: int) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of a network's arrays, by the names that `LinkNetwork` has for them."""
-    channels = kn.CHANNELS
-    return {
-        "first": (inputs, channels),
-        "first_bias": (channels,),
-        "layers": (LAYERS, kn.PLACES, channels, channels),
-        "biases": (LAYERS, channels),
-        "last": (channels,),
-        "last_bias": (),
-        "trust": (),
-    }
+#: Mean and deviation of the inputs over all lessons, float32 [inputs].
+Statistics: TypeAlias = tuple[np.ndarray, np.ndarray]
 
 
 def by_name(flat: np.ndarray, inputs: int) -> dict[str, np.ndarray]:
     """Return the arrays that a flat vector of all parameters holds, by name."""
     found, at = {}, 0
-    for name, shape in shapes(inputs).items():
+    for name, shape in shapes(inputs, LAYERS).items():
         size = int(np.prod(shape))
         found[name] = flat[at : at + size].reshape(shape)
         at += size
@@ -90,7 +78,7 @@ class Propagation:
         self,
         parameters: dict[str, np.ndarray],
         gradient: dict[str, np.ndarray],
-        statistics: InputStatistics,
+        statistics: Statistics,
         longest: int,
     ) -> None:
         self.statistics = statistics
@@ -104,13 +92,11 @@ class Propagation:
         p = self.parameters
         if len(lesson.inputs) > len(self.around):
             raise ValueError(f"a lesson of {len(lesson.inputs)} candidates, where the largest has {len(self.around)}")
-        self.x = (lesson.inputs - self.statistics.mean) / self.statistics.deviation
+        self.x = (lesson.inputs - self.statistics[0]) / self.statistics[1]
         self.first = self.last = np.maximum(self.x @ p["first"] + p["first_bias"], 0)
         for layer in self.layers:
             self.last = layer.forward(lesson, self.last, self.last.dtype.type(dropped), rng)
-        found: np.ndarray = (
-            p["trust"] * lesson.inputs[:, self.statistics.posterior] + self.last @ p["last"] + p["last_bias"]
-        )
+        found: np.ndarray = p["trust"] * lesson.inputs[:, POSTERIOR] + self.last @ p["last"] + p["last_bias"]
         return found
 
     def loss(self, lesson: Lesson, dropped: float = 0.0, rng: np.random.Generator | None = None) -> float:
@@ -121,7 +107,7 @@ class Propagation:
         """
         odds, gradient = self.odds(lesson, dropped, rng), self.gradient
         change = lesson.shares * (1 / (1 + np.exp(-odds)) - lesson.links)
-        gradient["trust"] += change @ lesson.inputs[:, self.statistics.posterior]
+        gradient["trust"] += change @ lesson.inputs[:, POSTERIOR]
         gradient["last_bias"] += change.sum()
         gradient["last"] += change @ self.last
         change = change[:, None] * self.parameters["last"]
@@ -155,7 +141,7 @@ class _Layer:
         z += self.bias
         for place, lines, most, where in self._lines(lesson):
             kn.find_highest(h, lines, most, where)
-            kn.add_lines(most @ self.weights[place], lines, z)
+            z += (most @ self.weights[place])[lines]
         if dropped:
             assert rng is not None, "something draws what is dropped"
             rng.random(out=drawn, dtype=drawn.dtype)
@@ -201,30 +187,8 @@ STEP, LESSON = 6000, 1000
 _KINDS = (np.float32, np.int32, np.int32, np.int32, np.float32, np.float32)
 
 
-@dataclass(frozen=True, eq=False)
-class LessonPart(Lesson):
-    """Candidates of a text: sentence ``k`` has those from ``starts[k]`` on, int64 [sentences + 1]."""
-
-    starts: np.ndarray
-
-    def turned(self, order: list[int]) -> "LessonPart":
-        """Return the same with source and target exchanged; ``order`` has the new order of the inputs."""
-        return LessonPart(
-            self.inputs[:, order],
-            self.columns,
-            self.rows,
-            np.ascontiguousarray(self.neighbours[:, kn.TURNED]),
-            self.links,
-            self.shares,
-            self.starts,
-        )
-
-
-def part_of(candidates: CandidateLinks, links: np.ndarray, shares: np.ndarray) -> LessonPart:
-    """Return the `LessonPart` of candidates whose links are known.
-
-    links, shares (float32 [candidates]): The probability of a link, and the weight of the candidate.
-    """
+def part_of(candidates: CandidateLinks, links: np.ndarray, shares: np.ndarray) -> Lesson:
+    """Return the candidates of a text, whose links are known, as one `Lesson`."""
     e = candidates
     sentence = e.sentences()
     rows, columns = e.rows + e.s_offsets[sentence], e.columns + e.t_offsets[sentence]
@@ -232,11 +196,11 @@ def part_of(candidates: CandidateLinks, links: np.ndarray, shares: np.ndarray) -
     asked = [NAMES.index(name) for name in INPUTS]
     inputs = np.concatenate([e.local[:, asked], np.clip(np.concatenate(words, 1), kn.LEAST, kn.MOST)], 1)
     neighbours = np.where(e.neighbours < 0, -1, e.neighbours + e.starts[sentence][:, None])
-    return LessonPart(inputs, rows, columns, neighbours, links, shares, e.starts)
+    return Lesson(inputs, rows, columns, neighbours, links, shares, e.starts)
 
 
 def fit(
-    lists: Sequence[Sequence[LessonPart]],
+    lists: Sequence[Sequence[Lesson]],
     networks: int,
     passes: int,
     pool: Pool,
@@ -252,7 +216,7 @@ def fit(
     jobs = [(parts, seed + n, k * networks + n + 1) for k, parts in enumerate(lists) for n in range(networks)]
     one_at_a_time = threading.Lock()
 
-    def one(job: tuple[Sequence[LessonPart], int, int]) -> dict[str, np.ndarray]:
+    def one(job: tuple[Sequence[Lesson], int, int]) -> dict[str, np.ndarray]:
         parts, own, number = job
 
         def told(figures: dict[str, Any]) -> None:
@@ -270,22 +234,21 @@ def fit(
 def averaged(learned: Sequence[dict[str, np.ndarray]]) -> LinkNetwork:
     """Return the `LinkNetwork` whose log-odds are the mean of those of some networks, as `learn` returns them."""
     arrays = {name: np.ascontiguousarray(np.stack([p[name] for p in learned]), np.float32) for name in learned[0]}
-    arrays["layers"] = arrays["layers"].reshape(len(learned), LAYERS, kn.PLACES, kn.CHANNELS, kn.CHANNELS)
     return LinkNetwork(INPUTS, **arrays)
 
 
-def both_sides(parts: Sequence[LessonPart]) -> list[LessonPart]:
+def both_sides(parts: Sequence[Lesson]) -> list[Lesson]:
     """Return parts, and the same with source and target exchanged."""
     words = np.arange(kn.WORD_INPUTS).reshape(2, -1)[::-1].ravel()
     order = [INPUTS.index(turned(name)) for name in INPUTS] + (len(INPUTS) + words).tolist()
     return [side for part in parts for side in (part, part.turned(order))]
 
 
-def steps(parts: Sequence[LessonPart], rng: np.random.Generator) -> Iterator[list[Lesson]]:
-    """Yield the sentences of parts in random order, in lists of `Lesson` s of about STEP candidates together."""
+def steps(parts: Sequence[Lesson], rng: np.random.Generator) -> Iterator[list[Lesson]]:
+    """Yield the sentences of parts in random order, in lists of lessons of about STEP candidates together."""
     sentences = [(part, k) for part in parts for k in range(len(part.starts) - 1)]
     lessons: list[Lesson] = []
-    chosen: list[tuple[LessonPart, int]] = []
+    chosen: list[tuple[Lesson, int]] = []
     size = whole = 0
     for n in rng.permutation(len(sentences)):
         part, k = sentences[n]
@@ -304,8 +267,8 @@ def steps(parts: Sequence[LessonPart], rng: np.random.Generator) -> Iterator[lis
         yield [*lessons, lesson(chosen)]
 
 
-def lesson(chosen: Sequence[tuple[LessonPart, int]]) -> Lesson:
-    """Return sentences of parts as one `Lesson`."""
+def lesson(chosen: Sequence[tuple[Lesson, int]]) -> Lesson:
+    """Return sentences of parts as one."""
     columns: list[list[np.ndarray]] = [[] for _ in _KINDS]
     at = row = column = 0
     for part, k in chosen:
@@ -316,35 +279,36 @@ def lesson(chosen: Sequence[tuple[LessonPart, int]]) -> Lesson:
         for values, more in zip(columns, own, strict=True):
             values.append(more)
         row, column, at = row + rows.max() + 1, column + lines.max() + 1, at + b - a
-    return Lesson(*(np.concatenate(x).astype(kind, copy=False) for x, kind in zip(columns, _KINDS, strict=True)))
+    found = [np.concatenate(x).astype(kind, copy=False) for x, kind in zip(columns, _KINDS, strict=True)]
+    return Lesson(*found, np.cumsum([0, *map(len, columns[-1])]))
 
 
-def varied(lesson: Lesson, statistics: InputStatistics, rng: np.random.Generator) -> Lesson:
+def varied(lesson: Lesson, statistics: Statistics, rng: np.random.Generator) -> Lesson:
     """Return a lesson as a base model of another language might have it: domain randomization (Tobin et al. 2017).
 
     Languages differ in the mean and the spread of each input. So each input is shifted and scaled at random, for all
     candidates alike. The base model's log-odds stay as they are.
     """
-    n = len(statistics.mean)
-    stretched, moved = np.exp(rng.normal(0, STRETCHED, n)), rng.normal(0, MOVED, n)
-    stretched[statistics.posterior], moved[statistics.posterior] = 1.0, 0.0
-    inputs = (lesson.inputs - statistics.mean) * stretched.astype(np.float32)
-    inputs += statistics.mean + (moved * statistics.deviation).astype(np.float32)
+    mean, deviation = statistics
+    stretched, moved = np.exp(rng.normal(0, STRETCHED, len(mean))), rng.normal(0, MOVED, len(mean))
+    stretched[POSTERIOR], moved[POSTERIOR] = 1.0, 0.0
+    inputs = (lesson.inputs - mean) * stretched.astype(np.float32)
+    inputs += mean + (moved * deviation).astype(np.float32)
     return replace(lesson, inputs=inputs)
 
 
 def begin(inputs: int, rng: np.random.Generator) -> np.ndarray:
     """Return random parameters of a network, flat; biases are 0, and the base model's log-odds count for 1."""
-    flat = np.zeros(sum(int(np.prod(shape)) for shape in shapes(inputs).values()), np.float32)
+    flat = np.zeros(sum(int(np.prod(shape)) for shape in shapes(inputs, LAYERS).values()), np.float32)
     found = by_name(flat, inputs)
-    fans = {"first": inputs, "layers": AROUND * kn.CHANNELS, "last": 100 * kn.CHANNELS}
+    fans = {"first": inputs, "layers": _WIDE, "last": 100 * kn.CHANNELS}
     for name, fan in fans.items():
         found[name][:] = rng.normal(0, fan**-0.5, found[name].shape)
     found["trust"][...] = 1.0
     return flat
 
 
-def learn(parts: Sequence[LessonPart], passes: int, seed: int, report: Report | None = None) -> dict[str, np.ndarray]:
+def learn(parts: Sequence[Lesson], passes: int, seed: int, report: Report | None = None) -> dict[str, np.ndarray]:
     """Learn one network: name -> array, as `LinkNetwork` has them of each.
 
     The loss is cross-entropy, weighted by shares; inputs are `varied`, and values of channels dropped at random. The
@@ -360,7 +324,7 @@ def learn(parts: Sequence[LessonPart], passes: int, seed: int, report: Report | 
 
     flat = begin(len(mean), rng)
     gradient, means, squares = np.zeros((3, len(flat)), np.float32)
-    p, statistics = by_name(flat, len(mean)), InputStatistics(mean, deviation, POSTERIOR)
+    p, statistics = by_name(flat, len(mean)), (mean, deviation)
     propagation = Propagation(p, by_name(gradient, len(mean)), statistics, STEP)
     for n in range(passes):
         loss = 0.0

@@ -5,13 +5,11 @@ makes links of the same words in others more probable. All links with log-odds a
 by their probabilities, help a third as much (`bench/SETTINGS.md`).
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
@@ -21,7 +19,7 @@ from aligntools.aligning.priors import PriorCounter, joined_with
 from aligntools.aligning.settings import PriorWeights, ResolvedSettings
 from aligntools.aligning.training.train_model import train_model
 from aligntools.aligning.training.view_priors import GivenPriors
-from aligntools.formats.links.pharaoh import Links, concatenate
+from aligntools.formats.links.pharaoh import concatenate
 from aligntools.formats.links.priors import Priors
 from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.errors import UsageProblem
@@ -36,12 +34,8 @@ PAIRS = 50_000
 LARGEST = 100_000
 
 
-@dataclass(frozen=True)
-class Rounds:
-    """Several trainings of a base model, after each of which but the last the network finds links."""
-
-    network: LinkNetwork | None
-    count: int = 2
+#: How often a base model is trained, and the network that finds links after each time but the last.
+Rounds: TypeAlias = tuple[LinkNetwork | None, int]
 
 
 def rounds_of(asked: int | None, network: LinkNetwork | None, pairs: int, fast: bool = False) -> int:
@@ -59,22 +53,14 @@ def rounds_of(asked: int | None, network: LinkNetwork | None, pairs: int, fast: 
 def best_rounds(pairs: int) -> Rounds:
     """Return the rounds that ``align --best`` takes for a text of so many pairs."""
     network = shipped().network
-    return Rounds(network, rounds_of(None, network, pairs))
-
-
-def found_links(candidates: CandidateLinks) -> Links:
-    """Return the candidates whose log-odds by the network are above 0."""
-    found = candidates.local[:, kf.TREES] > 0
-    upto = np.concatenate([[0], np.cumsum(found)])
-    pairs = np.stack([candidates.rows[found], candidates.columns[found]], 1)
-    return Links(pairs, upto[candidates.starts])
+    return network, rounds_of(None, network, pairs)
 
 
 def count_found(finder: CandidateFinder, bitext: Bitext, pairs: int = PAIRS) -> Priors:
     """Count the links that a finder's network finds in a text, or in so many pairs of it."""
     if len(bitext) > pairs:
         bitext = pick(bitext, np.linspace(0, len(bitext) - 1, pairs).astype(np.int64))
-    links = concatenate([found_links(candidates) for _, candidates in finder.find(bitext)])
+    links = concatenate([found.links(found.local[:, kf.TREES] > 0) for _, found in finder.find(bitext)])
     counter = PriorCounter()
     counter.add(bitext, links, links)
     return counter.finish()
@@ -124,10 +110,10 @@ def train_in_rounds(
     **first: What `train_model.train_model` takes else, for the first round.
     """
     how: dict[str, Any] = {"lowercase": lowercase, "report": report, "max_memory": max_memory}
-    again = rounds.count - 1
+    network, again = rounds[0], rounds[1] - 1
     model = train_model(bitext, settings, pool, keep_text=keep_text or again > 0, given=given, **how, **first)
     for left in reversed(range(again)):
-        found = count_found(CandidateFinder(model, pool, rounds.network), bitext)
+        found = count_found(CandidateFinder(model, pool, network), bitext)
         del model  # its memory serves the next one
         how |= {"keep_text": keep_text or left > 0}
         model = train_again(found, settings, bitext, pool, known=known, of_pieces=given.of_pieces, **how)

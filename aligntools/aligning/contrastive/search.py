@@ -74,16 +74,15 @@ class BestLists:
         """Return what kernels take."""
         return ks.LinkSets(self.bit_starts, self.bits, self.scores, self.sizes)
 
+    def linked(self, rank: int) -> np.ndarray:
+        """Return which candidates each sentence's alignment of a rank links, bool; none where there are fewer."""
+        found = np.zeros(len(self.candidates.rows), bool)
+        ks.mark_links(self.candidates.starts, self.arrays(), rank, found)
+        return found
+
     def links(self, rank: int = 0) -> Links:
-        """Return each sentence's links in its alignment of a rank; none where there are fewer alignments."""
-        e = self.candidates
-        counts = np.zeros(len(e), np.int64)
-        given = e.starts, self.arrays(), e.rows, e.columns, rank, counts
-        size = ks.collect_links(*given, np.empty((0, 2), np.int32))
-        pairs = np.empty((size, 2), np.int32)
-        if size:
-            ks.collect_links(*given, pairs)
-        return Links(pairs, np.concatenate([[0], np.cumsum(counts)]))
+        """Return each sentence's links in its alignment of a rank."""
+        return self.candidates.links(self.linked(rank))
 
     def features(self, active: np.ndarray, pool: Pool | None = None) -> np.ndarray:
         """Return the alignments' features, float64 [sentences, n_best, columns]; zeros beyond ``sizes``."""
@@ -196,6 +195,4 @@ def with_phrases(candidates: CandidateLinks, links: Links, values: np.ndarray, p
         kb.link_phrases(*block, *given, place, *counts, linked)
 
     over(pool, task, e.blocks())
-    chosen = linked.astype(bool)
-    upto = np.concatenate([[0], np.cumsum(chosen)])
-    return Links(np.stack([e.rows[chosen], e.columns[chosen]], 1), upto[e.starts])
+    return e.links(linked.astype(bool))

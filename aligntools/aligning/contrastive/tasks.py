@@ -428,20 +428,21 @@ def judge_files(
     files: For each text, those of each file.
     Returns list of float64 [evidence.READINGS], list of EvidenceFile.
     """
-    parts, own, drawn, told, tables = [], [], [], [], []
+    parts, own, drawn, told = [], [], [], []
     for bitext, of_text, chosen in zip(bitexts, files, draw(bitexts, PAIRS, plan.learning.seed), strict=True):
         drawn.append([x[chosen] for x in of_text])
         for posteriors, found in finder.find(pick(bitext, chosen), drawn[-1]):
             parts.append(found)
             own.append(Links(*decide(posteriors, MEAN, plan.threshold, finder.pool)[:2]))
     links = join(own)
-    judged = evidence.judge(concatenate(parts), bool(plan.active[kf.TREES])) if parts else None
-    for k in range(len(files[0]) if files else 0):
+    count = len(files[0]) if files else 0
+    tables, *shares = [np.zeros(evidence.READINGS)] * count, [0.0] * count, [0.0] * count
+    if parts:
+        tables, *shares = evidence.judge(concatenate(parts), bool(plan.active[kf.TREES]))
+    for k, (precision, recall) in enumerate(zip(*shares, strict=True)):
         given = evidence.firm(concatenate_given([part[k] for part in drawn]))
         agreement, exchanged = (evidence.agreement(x.links, links) for x in (given, given.turned()))
-        precision, recall = (judged.precision[k], judged.recall[k]) if judged else (0.0, 0.0)
         told.append(EvidenceFile(len(given.links.pairs), agreement, exchanged, precision, recall))
-        tables.append(judged.tables[k] if judged else np.zeros(evidence.READINGS))
     return tables, told
 
 

@@ -223,7 +223,7 @@ def test_candidates_joined_cut_and_none():
 
 def random_lists(rng, sentences=4, most=6, active=3):
     sizes = rng.integers(1, most + 1, sentences)
-    return gold_learning.TrainingLists(
+    return (
         [rng.normal(size=(n, active)) for n in sizes],
         [rng.integers(0, 5, (n, 3)).astype(float) for n in sizes],
         rng.integers(1, 6, sentences).astype(float),
@@ -237,8 +237,8 @@ def error_at(lists, weights):
 
 def errors_at(lists, weights):
     """Return the same for each row of weights."""
-    totals = sum(c[np.argmax(f @ weights.T, 0)] for f, c in zip(lists.features, lists.counts, strict=True))
-    return [float(gold_learning.aer(total, lists.n_sure.sum())) for total in totals]
+    totals = sum(c[np.argmax(f @ weights.T, 0)] for f, c in zip(*lists[:2], strict=True))
+    return [float(gold_learning.aer(total, lists[2].sum())) for total in totals]
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -304,10 +304,10 @@ def test_counts_of_lists_are_those_of_the_metric():
     for rank in range(3):
         links, _, _, in_sure, in_possible = aer.count(best.links(rank), gold).T
         for k in np.flatnonzero(best.sizes > rank):
-            assert lists.counts[k][rank].tolist() == [links[k], in_sure[k], in_possible[k]]
+            assert lists[1][k][rank].tolist() == [links[k], in_sure[k], in_possible[k]]
     assert error == pytest.approx(aer.AerScore.of(gold, best.links()).aer)
     again, _ = gold_learning.meet(lists, best, gold_learning.gold_marks(candidates, gold), ALL, gold)
-    assert [len(f) for f in again.features] == best.sizes.tolist()  # nothing new is met
+    assert [len(f) for f in again[0]] == best.sizes.tolist()  # nothing new is met
 
 
 @pytest.mark.parametrize("method", get_args(Method))

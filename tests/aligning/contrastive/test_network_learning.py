@@ -6,7 +6,7 @@ import pytest
 from aligntools.aligning.contrastive import kernels_linknetwork as kn
 from aligntools.aligning.contrastive import network_learning as learning
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
-from aligntools.aligning.contrastive.network_learning import InputStatistics, Propagation, by_name
+from aligntools.aligning.contrastive.network_learning import POSTERIOR, Propagation, by_name
 from aligntools.ground.parallel import Pool
 from tests.aligning.contrastive.making import candidates_of, random_pair
 
@@ -27,7 +27,7 @@ def whole(part):
 
 def propagation(part, seed=1, scale=0.2, kind=np.float32):
     rng, inputs = np.random.default_rng(seed), part.inputs.shape[1]
-    statistics = InputStatistics(*rng.uniform(0.5, 1.5, (2, inputs)).astype(np.float32), learning.POSTERIOR)
+    statistics = tuple(rng.uniform(0.5, 1.5, (2, inputs)).astype(np.float32))
     flat = learning.begin(inputs, rng)
     flat = (scale * rng.normal(size=len(flat))).astype(kind)
     gradient = np.zeros_like(flat)
@@ -37,7 +37,7 @@ def propagation(part, seed=1, scale=0.2, kind=np.float32):
 def test_odds_of_both_sides_have_the_mean_of_the_compiled_network():
     candidates, part = some_part()
     _, _, own = propagation(part)
-    own.statistics = InputStatistics(np.zeros(1, np.float32), np.ones(1, np.float32), own.statistics.posterior)
+    own.statistics = np.zeros(1, np.float32), np.ones(1, np.float32)
     sides = [own.odds(whole(side)).copy() for side in learning.both_sides([part])]
     arrays = {name: x[None].copy() for name, x in own.parameters.items()}
     network = LinkNetwork(tuple(learning.INPUTS), **arrays)
@@ -103,7 +103,7 @@ def test_a_step_is_that_of_adamw():
 def test_lessons_are_varied_as_wholes_but_for_the_posterior():
     _, part = some_part(shapes=[(5, 5)] * 4)
     lesson = whole(part)
-    statistics = InputStatistics(part.inputs.mean(0), part.inputs.std(0) + np.float32(1), learning.POSTERIOR)
+    statistics = part.inputs.mean(0), part.inputs.std(0) + np.float32(1)
     other = learning.varied(lesson, statistics, np.random.default_rng(1)).inputs
     assert other.dtype == np.float32
     changed = []
@@ -113,8 +113,8 @@ def test_lessons_are_varied_as_wholes_but_for_the_posterior():
         np.testing.assert_allclose(two, slope * one + height, atol=1e-4)
         changed.append(not np.allclose(one, two, atol=1e-3))
     assert changed.count(False) == 1
-    assert not changed[statistics.posterior]
-    np.testing.assert_array_equal(other[:, statistics.posterior], lesson.inputs[:, statistics.posterior])
+    assert not changed[POSTERIOR]
+    np.testing.assert_array_equal(other[:, POSTERIOR], lesson.inputs[:, POSTERIOR])
 
 
 def test_passes_and_threads():

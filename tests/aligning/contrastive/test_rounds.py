@@ -68,7 +68,8 @@ def as_counter(priors):
 
 def test_links_as_priors(text, base, pool, again):
     pairs = [random_pair(np.random.default_rng(n), n % 4, 3, 0.7) for n in range(1, 8)]
-    found = rounds.found_links(candidates_of(pairs))
+    e = candidates_of(pairs)
+    found = e.links(e.local[:, kf.TREES] > 0)
     assert [sorted(map(tuple, found[k].pairs.tolist())) for k in range(len(pairs))] == [
         sorted(c for c in p.candidates if p.cells["trees"][c] > 0) for p in pairs
     ]

@@ -169,9 +169,9 @@ def test_students_teach_what_their_teacher_knows(text, teacher):
     assert divergences[0] < 0.85 * divergences[1]
     assert [t["student"] for t in told[:12]] == [40] * 6 + [100] * 6
     assert [(t["network"], t["pass"]) for t in told[12:]] == [(m, k + 1) for m in (1, 2) for k in range(60)]
-    assert lessons.about == {"pairs": 240, "students": {"40": 6, "100": 6}}
+    assert lessons[1] == {"pairs": 240, "students": {"40": 6, "100": 6}}
     assert start.by_name == {"posterior": distillation.LEAN, "trees": 1.0}
-    for part in lessons.parts:
+    for part in lessons[0]:
         assert part.shares.sum() == pytest.approx((distillation.SHARE * len(part.links)) ** 0.5, rel=1e-4)
 
 
@@ -200,8 +200,8 @@ def test_how_many_lessons_and_students():
 
 
 def test_what_cannot_be_taught_is_refused(text, teacher, monkeypatch):
-    with Pool(1) as pool, pytest.raises(DataError, match="240 pairs teach no student of 300"):
-        distillation.lessons_of(text, teacher, TeachingSettings((300, 1000)), pool)
+    with pytest.raises(DataError, match="240 pairs teach no student of 300"):
+        distillation.check_size(text, TeachingSettings((300, 1000)), "text")
     with pytest.raises(UsageProblem, match="there are no students"):
         TeachingSettings(()).checked()
     with pytest.raises(UsageProblem, match="student"):
@@ -213,7 +213,7 @@ def test_what_cannot_be_taught_is_refused(text, teacher, monkeypatch):
     with Pool(1) as pool:
         for parts in ([], [nothing], [everything]):
             with pytest.raises(UsageProblem, match="has the same label"):
-                distillation.learn_start([distillation.Lessons(parts)], TeachingSettings(), pool)
+                distillation.learn_start([(parts, {})], TeachingSettings(), pool)
 
 
 def part_with(text, teacher, links_of):
