@@ -280,7 +280,8 @@ def lesson(chosen: Sequence[tuple[Lesson, int]]) -> Lesson:
             values.append(more)
         row, column, at = row + rows.max() + 1, column + lines.max() + 1, at + b - a
     found = [np.concatenate(x).astype(kind, copy=False) for x, kind in zip(columns, _KINDS, strict=True)]
-    return Lesson(*found, np.cumsum([0, *map(len, columns[-1])]))
+    found.append(np.cumsum([0, *map(len, columns[-1])]))
+    return Lesson(*found)
 
 
 def varied(lesson: Lesson, statistics: Statistics, rng: np.random.Generator) -> Lesson:

@@ -31,7 +31,6 @@ _NUMBERS = {"-1": int, "-2": int, "-3": int, "-n": int, "-m": int, "-M": int, "-
 def command(args: list[str]) -> None:
     """Align numbered text as eflomal does."""
     from aligntools.adapters.eflomal.aligner import align_numbered
-    from aligntools.adapters.eflomal.runner import EflomalOutputs
 
     try:
         found, _ = getopt.getopt(args, "s:t:p:f:r:S:F:R:1:2:3:n:qm:M:N:h", ["debug"])
@@ -56,7 +55,7 @@ def command(args: list[str]) -> None:
         align_numbered(
             files["source"] or "-",
             files["target"] or "-",
-            EflomalOutputs(**outputs),
+            outputs,
             files["priors"],
             numbers["-m"],
             numbers.get("-M", 0),

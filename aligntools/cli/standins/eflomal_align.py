@@ -54,14 +54,14 @@ def command(args: list[str]) -> None:
     """Align as eflomal-align does."""
     from aligntools.adapters.eflomal import Aligner
     from aligntools.adapters.eflomal.aligner import align_lines
-    from aligntools.adapters.eflomal.runner import EflomalOutputs
     from aligntools.formats.opening.files import text_lines
 
     o = parser().parse_args(args)
     read = texts(o, PROGRAM)
     if o.priors:
         read.append(Named("-p", o.priors))
-    outputs = EflomalOutputs(o.forward_links, o.reverse_links, o.forward_scores, o.reverse_scores)
+    outputs = {"links_forward": o.forward_links, "links_reverse": o.reverse_links}
+    outputs |= {"scores_forward": o.forward_scores, "scores_reverse": o.reverse_scores}
     flags = (("-f", o.forward_links), ("-r", o.reverse_links), ("-F", o.forward_scores), ("-R", o.reverse_scores))
     written = [Named(flag, path) for flag, path in flags if path]
     for named in written:
@@ -80,7 +80,7 @@ def command(args: list[str]) -> None:
 @contextlib.contextmanager
 def running(model: int, verbose: bool) -> "Iterator[Reporter]":
     """Show warnings, a bar on a terminal, and with ``verbose`` notes and a line for each step; compile ahead."""
-    from aligntools.adapters.eflomal.runner import MODELS
+    from aligntools.adapters.eflomal.aligner import MODELS
     from aligntools.aligning.precompile import compiling_for
     from aligntools.cli.reporter import Reporter
     from aligntools.ground.parallel import available_cores, threads_of
