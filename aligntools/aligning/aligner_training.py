@@ -91,9 +91,10 @@ def train_with(
     if network or learned is not None:
         keep_text, links = True, None  # the network, or a model before, decides on links with the whole words
     if best and counts is None and learned is None:
-        from aligntools.aligning.contrastive.rounds import best_rounds
+        from aligntools.aligning.contrastive.rounds import rounds_of
+        from aligntools.aligning.contrastive.weights import shipped
 
-        rounds = best_rounds(len(bitext))
+        rounds = shipped().network, rounds_of(None, shipped().network, len(bitext))
     again = rounds[1] - 1 if rounds else 0
     counts, weights = joined_with(counts, known.priors if known else None, weights)
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)

@@ -95,7 +95,7 @@ class EncodedWords(VectorSource):
         from aligntools.encoding import word_encoder
 
         found = [word_encoder.word_vectors(own, pool) for own in words]
-        word_encoder.forget()
+        word_encoder.loaded.cache_clear()
         return found
 
 

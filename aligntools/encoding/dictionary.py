@@ -39,9 +39,8 @@ LOOKED = 1_000
 Phrases: TypeAlias = dict[Entry, tuple[list[str], list[str]] | None]
 
 
-def fold(word: str) -> str:
-    """Return a word as entries are compared with it."""
-    return word.lower()
+#: Makes of a word what entries are compared with.
+fold = str.lower
 
 
 def met(entries: Sequence[Entry], source: AnyVocabulary, target: AnyVocabulary) -> tuple[list[Entry], int, list[int]]:

@@ -25,7 +25,7 @@ ROWS = 192
 def run(weights: EncoderWeights, texts: Sequence[np.ndarray], wanted: Sequence[int], pool: Pool) -> list[np.ndarray]:
     """Return the states of texts, float32 [wanted, pieces, width]; equal texts are read once.
 
-    texts (list of int32 [pieces]): With the pieces that stand around a text; at most ``weights.longest`` long.
+    texts (list of int32 [pieces]): With the pieces that stand around a text; no longer than there are positions.
     wanted: Layers, from 0, the embeddings.
     """
     first: dict[bytes, int] = {}
@@ -43,7 +43,8 @@ def run(weights: EncoderWeights, texts: Sequence[np.ndarray], wanted: Sequence[i
 
 
 def _block(weights: EncoderWeights, texts: list[np.ndarray], starts: np.ndarray, wanted: Sequence[int]) -> np.ndarray:
-    width, inner, end = weights.width, weights.inner, int(starts[-1])
+    width, end = weights.width, int(starts[-1])
+    inner = len(weights.layers[0].inner.bias) if weights.layers else 0
     rows = _up(end, kernels.ROWS)
     x, y = np.zeros((rows, width), np.float32), np.zeros((rows, width), np.float32)
     asked = np.zeros((rows + kernels.ROWS, 3 * width), np.float32)  # attention reads a whole tile from any row on
@@ -175,7 +176,7 @@ class Encoder:
 
     def _of_cuts(self, cuts: Sequence[PieceSequence], layers: Sequence[int], pool: Pool) -> list[np.ndarray]:
         begin, end = self.pieces.cutter.begin, self.pieces.cutter.end
-        parts = [list(windows(len(cut.pieces), self.weights.longest - 2)) for cut in cuts]
+        parts = [list(windows(len(cut.pieces), len(self.weights.positions) - 2)) for cut in cuts]
         texts = [
             np.concatenate([[begin], cut.pieces[a:b], [end]]).astype(np.int32)
             for cut, own in zip(cuts, parts, strict=True)

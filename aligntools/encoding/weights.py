@@ -72,16 +72,6 @@ class EncoderWeights:
         """Values of a state."""
         return int(self.positions.shape[1])
 
-    @property
-    def inner(self) -> int:
-        """Values between the two dense layers of a layer."""
-        return len(self.layers[0].inner.bias) if self.layers else 0
-
-    @property
-    def longest(self) -> int:
-        """Most pieces of a text, those around it counted."""
-        return len(self.positions)
-
 
 def _layers(
     names: Sequence[str],

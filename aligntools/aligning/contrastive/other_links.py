@@ -7,6 +7,7 @@ from typing import NoReturn, TypeAlias, Union
 
 import numpy as np
 
+from aligntools.aligning.contrastive.settings import MOST_FILES
 from aligntools.formats.links.given_links import GivenLinks, GivenLinksReader, concatenate_given, fitting, parse_given
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Bitext
@@ -86,13 +87,13 @@ def read_evidence(text: Bitext, evidence: Sequence[Evidence]) -> list[GivenLinks
     return [concatenate_given(parts) for parts in zip(*found, strict=True)]
 
 
-def check_count(evidence: Sequence[Evidence], tables: int, most: int) -> None:
-    """Raise a UsageProblem unless there are as many files of evidence as weights were learned with."""
+def check_count(evidence: Sequence[Evidence], tables: int | None = None) -> None:
+    """Raise a UsageProblem unless files of evidence are not too many, and as many as weights were learned with."""
     if isinstance(evidence, str | Path):
         raise UsageProblem("evidence is a list, with one file or one list of alignments for each aligner")
-    if len(evidence) > most:
-        raise UsageProblem(f"{len(evidence)} files of evidence; {most} are the most")
-    if len(evidence) != tables:
+    if len(evidence) > MOST_FILES:
+        raise UsageProblem(f"{len(evidence)} files of evidence; {MOST_FILES} are the most")
+    if tables is not None and len(evidence) != tables:
         many = "1 file" if tables == 1 else f"{tables} files"
         raise UsageProblem(
             f"these weights were learned with {many} of evidence, and {len(evidence)} are given;"

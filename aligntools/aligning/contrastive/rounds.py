@@ -13,7 +13,6 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
-from aligntools.aligning.contrastive.weights import shipped
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.priors import PriorCounter, joined_with
 from aligntools.aligning.settings import PriorWeights, ResolvedSettings
@@ -48,12 +47,6 @@ def rounds_of(asked: int | None, network: LinkNetwork | None, pairs: int, fast: 
     if asked > 1 and network is None:
         raise UsageProblem("`rounds` above 1 needs the feature trees, and a `start` other than paper")
     return asked
-
-
-def best_rounds(pairs: int) -> Rounds:
-    """Return the rounds that ``align --best`` takes for a text of so many pairs."""
-    network = shipped().network
-    return network, rounds_of(None, network, pairs)
 
 
 def count_found(finder: CandidateFinder, bitext: Bitext, pairs: int = PAIRS) -> Priors:

@@ -47,14 +47,9 @@ FEW, MANY = 1_000, 100_000
 MOST = 0.3
 
 
-def share_of_base(pairs: int) -> float:
-    """Return what the base model's log-odds count for, beside the network's, in a text of so many pairs: 0 to MOST."""
-    return MOST * min(1.0, max(0.0, math.log(max(pairs, 1) / FEW) / math.log(MANY / FEW)))
-
-
 def held_back(start: np.ndarray, active: np.ndarray, pairs: int) -> np.ndarray:
     """Return start weights of a text, float64 [FEATURES]: for large text, part of the network's is the base model's."""
-    share = share_of_base(pairs)
+    share = MOST * min(1.0, max(0.0, math.log(max(pairs, 1) / FEW) / math.log(MANY / FEW)))
     if not share or not active[[kf.TREES, kf.POSTERIOR]].all() or start[kf.TREES] <= 0:
         return start
     found, whole = start.copy(), start[kf.TREES]
@@ -249,7 +244,8 @@ def learning_plan(features: str, start: str | ContrastiveStart = USUAL, **others
     active = names.select(features)
     if start == "paper":
         network = shipped(USUAL).network if active[names.NAMES.index("trees")] else None
-        return LearningPlan(active, names.start_weights(active, paper=True), network=network, **others)
+        weights = np.where(active, [f.paper for f in names.ALL], 0.0)
+        return LearningPlan(active, weights, network=network, **others)
     own = start if isinstance(start, ContrastiveStart) else shipped(start)
     weights = np.where(active, own.weights, 0.0)
     if not weights.any():
@@ -458,10 +454,14 @@ def with_evidence(
     weights: Weights, tables: list[np.ndarray], told: list[EvidenceFile], counts_for: float | None = None
 ) -> Weights:
     """Return weights with those of evidence; ``counts_for`` is what every file counts for, or None: its `share`."""
-    usual = scale(weights.values, weights.active)
-    own = [(share(x.precision) if counts_for is None else counts_for) * usual for x in told]
-    values, active = np.concatenate([weights.values, own]), np.append(weights.active, np.ones(len(tables), bool))
-    return replace(weights, values=values, active=active, tables=tuple(tables))
+    return _with_tables(weights, tables, [share(x.precision) if counts_for is None else counts_for for x in told])
+
+
+def _with_tables(weights: Weights, tables: Sequence[np.ndarray], shares: Sequence[float], **changed: Any) -> Weights:
+    """Return weights with those of more tables, each a share of what log-odds weigh."""
+    values = np.concatenate([weights.values, np.array(shares) * scale(weights.values, weights.active)])
+    active = np.append(weights.active, np.ones(len(tables), bool))
+    return replace(weights, values=values, active=active, tables=(*weights.tables, *tables), **changed)
 
 
 def for_new_text(weights: Weights, header: Mapping[str, About], known: TextEvidence | None = None) -> Weights:
@@ -479,16 +479,10 @@ def for_new_text(weights: Weights, header: Mapping[str, About], known: TextEvide
 
 def with_knowers(weights: Weights, header: Mapping[str, About], tables: Mapping[str, np.ndarray]) -> Weights:
     """Return weights with those of kinds of evidence, whose readings are worth what their tables say."""
-    usual = scale(weights.values, weights.active)
-    for name in sorted(tables):
-        weights = replace(
-            weights,
-            values=np.append(weights.values, usual),
-            active=np.append(weights.active, True),
-            tables=(*weights.tables, np.asarray(tables[name], np.float64)),
-            knowers={**weights.knowers, name: header[name]},
-        )
-    return weights
+    known = sorted(tables)
+    own = [np.asarray(tables[name], np.float64) for name in known]
+    knowers = {**weights.knowers, **{name: header[name] for name in known}}
+    return _with_tables(weights, own, [1.0] * len(known), knowers=knowers)
 
 
 def with_second_looks(weights: Weights, known: TextEvidence, finder: CandidateFinder) -> Weights:

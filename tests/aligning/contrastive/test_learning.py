@@ -318,7 +318,7 @@ def test_weights_that_made_the_gold_are_found_again(method):
     sure = [[c for c in p.candidates if p.cells["similarity"][c] > -1] for p in pairs]
     gold = Gold(Links.from_lists(sure), Links.from_lists(sure), "pharaoh", 0)
     active = features.select("link-count,posterior,similarity,cross-count")
-    start = features.start_weights(active, paper=True)
+    start = np.where(active, [f.paper for f in features.ALL], 0.0)
     candidates = candidates_of(pairs)
     told = []
     weights = gold_learning.train_supervised(candidates, gold, start, active, method, report=told.append)

@@ -15,7 +15,7 @@ from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork, turned
 from aligntools.aligning.contrastive.search import SCALE, known, link_probabilities
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
-from aligntools.aligning.contrastive.tasks import FEW, MANY, MOST, held_back, learning_plan, plan_of, share_of_base
+from aligntools.aligning.contrastive.tasks import FEW, MANY, MOST, held_back, learning_plan, plan_of
 from aligntools.aligning.contrastive.weights import shipped
 from aligntools.encoding import knowledge
 from aligntools.formats.links.pharaoh import Links
@@ -144,10 +144,10 @@ def test_they_are_the_log_odds_made_less_sure(share):
 
 
 def test_what_is_held_back():
-    assert [share_of_base(n) for n in (0, 1, FEW)] == [0, 0, 0]
-    assert share_of_base(round((FEW * MANY) ** 0.5)) == pytest.approx(MOST / 2)
-    assert [share_of_base(n) for n in (MANY, 10 * MANY)] == [MOST, MOST]
     plan = learning_plan("all")
+    sizes = 0, 1, FEW, round((FEW * MANY) ** 0.5), MANY, 10 * MANY
+    shares = [held_back(plan.start, plan.active, n)[kf.POSTERIOR] / plan.start[kf.TREES] for n in sizes]
+    assert shares == pytest.approx([0, 0, 0, MOST / 2, MOST, MOST], abs=1e-5)
     assert held_back(plan.start, plan.active, FEW) is plan.start
     found = held_back(plan.start, plan.active, MANY)
     assert found[kf.POSTERIOR] == pytest.approx(MOST * plan.start[kf.TREES])

@@ -13,6 +13,7 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.candidate_links import bare_candidates
 from aligntools.aligning.contrastive.kernels_features import FEATURES
 from aligntools.aligning.contrastive.search import BONUS, SearchSettings, search, with_phrases
+from aligntools.aligning.contrastive.tasks import learning_plan
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
@@ -169,8 +170,7 @@ def test_the_slow_version_and_the_registry_have_the_same_features():
     assert len(features.ALL) == kf.FEATURES
     assert [f.name for f in features.ALL if f.group in ("local", "non-local")] == list(naive.NAMES[:16])
     assert naive.NAMES.index("lonely") == kf.LONELY
-    start = dict(zip(features.NAMES, features.start_weights(ALL), strict=True))
-    assert {name: weight for name, weight in start.items() if weight} == {"trees": 1}
+    assert {f.name: f.start for f in features.ALL if f.start} == {"trees": 1}
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 7), st.integers(1, 7), st.sampled_from([0.3, 0.7, 1.0]))
@@ -210,10 +210,8 @@ def test_selections():
         features.select("crosses")
     with pytest.raises(UsageProblem, match="leaves no feature"):
         features.select("local,-local")
-    assert features.start_weights(features.select("local"), paper=True).tolist() == [
-        *(1, 1, -1, 0, 1, -1),
-        *[0] * (kf.FEATURES - 6),
-    ]
+    start = learning_plan("local", "paper").start
+    assert start.tolist() == [1, 1, -1, 0, 1, -1, *[0] * (kf.FEATURES - 6)]
 
 
 WEIGHTS = np.zeros(kf.FEATURES)
