@@ -19,7 +19,6 @@ from tests import naive
 
 
 def side(sentences):
-    """Turn lists of word ids into arrays."""
     offsets = np.cumsum([0, *map(len, sentences)]).astype(np.int64)
     return Side(np.array([w for s in sentences for w in s], np.int32), offsets)
 
@@ -87,11 +86,9 @@ class World:
         return emissions, null, naive_jumps(self.jumps[d]), float(self.p_null[d])
 
     def chunks(self, pool=None, max_cells=24_000_000):
-        """Return the link matrices of this corpus, chunk by chunk."""
         return LinkMatrices(self.source, self.target, self.table, pool or Pool(1), max_cells)
 
     def state(self, directions=3, joint=False, pool=None):
-        """Return E-steps over this corpus."""
         matrices = self.chunks(pool)
         return Expectations(matrices, matrices.pool, directions, joint, self.s_null, self.t_null, self.p_null)
 
@@ -109,11 +106,9 @@ class World:
         }  # fmt: skip
 
     def hmm(self):
-        """Return an HMM of these parameters."""
         return Hmm(**self.fields(), jumps=self.jumps)
 
     def ibm2(self, tension=(0.0, 0.0)):
-        """Return IBM 2 of these parameters."""
         return Ibm2(**self.fields(), tension=np.array(tension))
 
     def matrices(self, cells):
@@ -132,7 +127,6 @@ class World:
 
 
 def world(seed, shapes, words=(6, 5), shared=False, low=0.05):
-    """Make a `World` of sentences with the lengths given."""
     rng = np.random.default_rng(seed)
     corpus = random_sentences(rng, shapes, words)
     source, target = side([s for s, _ in corpus]), side([t for _, t in corpus])

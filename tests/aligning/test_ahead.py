@@ -16,13 +16,10 @@ from tests.warmed import compiled_by
 
 
 def warm(pool):
-    """Align as a first run does."""
-
     ran("align", "-i", SAMPLES / "de-en.txt", "-q", "--threads", 1)
 
 
 def work():
-    """Compile ahead."""
     for kind in registry.kinds():
         about = kind.load().compiled_ahead()
         for compile_now in about.functions if about else ():
@@ -37,8 +34,6 @@ def test_nothing_is_compiled_ahead_that_align_does_not_call():
 
 
 class Started(list):
-    """In place of ``subprocess.Popen``."""
-
     def __call__(self, command, **_):
         self.append(command[-1])
         return self

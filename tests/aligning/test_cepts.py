@@ -22,14 +22,12 @@ BOTH = pytest.mark.parametrize("kind", [Ibm3, Ibm4])
 
 
 def shares(rng, *shape):
-    """Return random distributions, float32."""
     found = rng.uniform(0.05, 1, shape)
     return (found / found.sum(-1, keepdims=True)).astype(np.float32)
 
 
 @cache
 def built(kind, seed, shapes=tuple(SHAPES), pegs=False):
-    """Return a random corpus and a model of random parameters."""
     w, rng = world(seed, shapes, low=0.01), np.random.default_rng(seed)
     n_s, n_t = len(w.s_null) - 1, len(w.t_null) - 1
     own = {
@@ -90,7 +88,6 @@ def run(w, model, threads=1, **how):
 
 
 def climbed(w, model):
-    """Return the alignments that are climbed to, by direction and sentence, as the slow version has them."""
     found = run(w, model, paths=True)[:2]
     return [[[int(c.argmax()) + 1 if c.any() else 0 for c in matrix.T] for matrix in one] for one in found]
 

@@ -201,7 +201,6 @@ class Sampler:
         }  # fmt: skip
 
     def check_counts(self, corpus, state):
-        """Compare the counts with those of a state counted afresh."""
         n = naive.Counts(corpus, state, kc.JUMPS, kc.FERTILITIES - 1, self.jump_rows.tolist())
         pairs = {(p if self.forward else p[::-1]): c for p, c in n.pairs.items()}
         assert {p: c for p, c in self.w.by_pair(self.pairs).items() if c} == pairs

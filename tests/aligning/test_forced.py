@@ -18,7 +18,6 @@ def table_of(probabilities):
 
 
 def naive(p, given, observed, tension, p_null, use_null, ratio):
-    """Enumerate the positions of each word."""
     total, path = log_length(len(observed), len(given), ratio), []
     for j, word in enumerate(observed, 1):
         if tension is None:

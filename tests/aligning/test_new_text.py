@@ -249,8 +249,6 @@ def test_a_model_of_a_sample_does_without_an_encoder_that_is_not_there(work, mon
 
 @pytest.fixture
 def missing(monkeypatch):
-    """No encoder is there."""
-
     def nothing(folder=None, layer=None):
         raise at.UsageProblem("no encoder is installed")
 

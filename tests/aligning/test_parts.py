@@ -65,7 +65,6 @@ def whole(settings, pool):
 
 
 def agreement(one, other):
-    """Return the F-score of one alignment beside another."""
     a, b = ({(k, link) for k, line in enumerate(x.splitlines()) for link in line.split()} for x in (one, other))
     return 2 * len(a & b) / (len(a) + len(b))
 

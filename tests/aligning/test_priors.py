@@ -42,7 +42,6 @@ def small(sentences=CORPUS, lowercase=True):
 
 
 def as_counts(priors: Priors) -> dict:
-    """Return counts as `naive_priors.count_priors` does."""
     return {(kind, *key): alpha for kind, rows in listed(priors).items() for *key, alpha in rows}
 
 

@@ -90,7 +90,6 @@ shapes = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, m
 
 
 def posteriors(matrices):
-    """Make posteriors of [source, target] matrices, forward and reverse."""
     source, target = (np.array([m.shape[d] for m, _ in matrices], np.int64) for d in (0, 1))
     (chunk,) = plan_chunks(source, target, 1 << 40)
     cells = [np.concatenate([pair[d].ravel() for pair in matrices]).astype(np.float32) for d in (0, 1)]

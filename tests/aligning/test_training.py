@@ -28,7 +28,6 @@ CELLS = 1_000_000
 
 
 def learn(bitext, threads=1, cells=CELLS, start=None, priors=None, **choices):
-    """Train; return the members and what was reported."""
     settings = AlignerSettings(**choices).resolved(len(bitext.source.tokens))
     reports = []
     with Pool(threads) as pool:
@@ -37,7 +36,6 @@ def learn(bitext, threads=1, cells=CELLS, start=None, priors=None, **choices):
 
 
 def align(bitext, members, threads=1, cells=CELLS, **choices):
-    """Return links, probabilities and log-likelihoods."""
     sizes = len(bitext.source_vocabulary), len(bitext.target_vocabulary)
     settings = AlignerSettings(**choices).resolved(1)
     links, logs = [], []
@@ -49,7 +47,6 @@ def align(bitext, members, threads=1, cells=CELLS, **choices):
 
 
 def small(sentences):
-    """Make a bitext of pairs of strings."""
     sides = []
     for d in (0, 1):
         words = list(dict.fromkeys(w for pair in sentences for w in pair[d].split()))
@@ -276,7 +273,6 @@ def large(monkeypatch):
 
 
 def f1(a, b):
-    """Compare the links of two runs."""
     a, b = ({(k, *pair) for k, x in enumerate(run) for pair in x.links} for run in (a, b))
     return 2 * len(a & b) / (len(a) + len(b))
 

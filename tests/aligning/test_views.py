@@ -127,7 +127,6 @@ ALIKE = ["Haus", "haus", "hausboot", "häuser", "Москва", "moskau", "Missi
 
 
 def common_subsequence(a, b):
-    """Length of the longest common subsequence, by the recurrence."""
     rows = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
     for i, x in enumerate(a):
         for j, y in enumerate(b):

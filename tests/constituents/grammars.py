@@ -35,7 +35,6 @@ def random_grammar(rng, most=3, density=0.35):
 
 
 def with_random_weights(rng, grammar):
-    """Return the grammar with weights that sum to 1 for each state."""
     roots = rng.random(grammar.n_states)
     roots[: grammar.first[TAGS]] = 0
     return grammar.with_weights(
@@ -50,7 +49,6 @@ def other_member(rng, grammar, most=2):
 
 
 def states_of(grammar, symbol):
-    """Return the states of a symbol."""
     return [(symbol, x) for x in range(grammar.substates[symbol])]
 
 
@@ -79,7 +77,6 @@ def random_words(rng, grammar, n):
 
 
 def state_number(grammar, state):
-    """Return the number of a state."""
     return int(grammar.first[state[0]]) + state[1]
 
 

@@ -35,13 +35,11 @@ def enciphered():
 
 
 def upper_case():
-    """All in capitals."""
     source, target, gold = sample()
     return [line.upper() for line in source], [line.upper() for line in target], gold
 
 
 def upper_case_of_one_side():
-    """One side in capitals."""
     source, target, gold = sample()
     return [line.upper() for line in source], target, gold
 

@@ -34,7 +34,6 @@ def installed(folder, monkeypatch):
 
 
 def words():
-    """Return the words that it knows whole."""
     return [word.lstrip("▁") for word in WORDS if word.strip("▁")]
 
 
@@ -45,7 +44,6 @@ def lines(count):
 
 
 def pieces():
-    """Return pieces and their scores."""
     names = SPECIAL + WORDS
     names += [f"<{n}>" for n in range(PIECES - len(names))]
     rng = np.random.default_rng(3)

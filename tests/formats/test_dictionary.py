@@ -57,8 +57,6 @@ DIX = b"""<?xml version="1.0" encoding="UTF-8"?>
 
 @pytest.fixture
 def file(tmp_path):
-    """Write a file."""
-
     def write(name, data):
         (tmp_path / name).write_bytes(data)
         return str(tmp_path / name)
@@ -73,7 +71,6 @@ def base64(number):
 
 
 def dictd_files():
-    """The index and the articles."""
     text, rows = b"", []
     for word, article in ARTICLES.items():
         data = article.encode()

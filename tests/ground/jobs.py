@@ -71,7 +71,6 @@ def waits(job, pool):
 
 
 def sleeps(job, pool):
-    """Take some time."""
     time.sleep(job)
 
 

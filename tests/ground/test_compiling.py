@@ -6,10 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from aligntools.ground import compiler
+from aligntools.ground.code_folders import CodeFolders
 from tests.cli.running import ROOT
 from tests.sources import MODULES, imports
-
-LOOK = "from aligntools.ground import compiler; print(compiler.cache_folder())"
 
 
 def python(code, **variables):
@@ -20,52 +22,40 @@ def python(code, **variables):
     )
 
 
-def test_compiled_code_is_kept_in_a_folder_of_the_users(tmp_path):
-    for variables, base in (
-        ({"ALIGNTOOLS_CACHE_DIR": str(tmp_path / "a"), "XDG_CACHE_HOME": str(tmp_path / "x")}, tmp_path / "a"),
-        ({"XDG_CACHE_HOME": str(tmp_path / "b")}, tmp_path / "b" / "aligntools"),
-        ({"HOME": str(tmp_path / "c")}, tmp_path / "c" / ".cache" / "aligntools"),
+def test_compiled_code_is_kept_in_a_folder_of_the_users(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "c"))
+    for name, base in (
+        ("ALIGNTOOLS_CACHE_DIR", tmp_path / "a"),
+        ("XDG_CACHE_HOME", tmp_path / "b" / "aligntools"),
+        (None, tmp_path / "c" / ".cache" / "aligntools"),
     ):
-        done = python(LOOK, **variables)
-        assert done.stdout.decode().startswith(f"{base}{os.sep}numba-")
-        assert done.stderr == b""
+        if name:
+            monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "b"))
+            monkeypatch.setenv(name, str(base if name.startswith("A") else base.parent))
+        assert CodeFolders("numba-1", pytest.fail).writable() == base / "numba-1"
         assert len(list(base.iterdir())) == 1
+        for each in ("ALIGNTOOLS_CACHE_DIR", "XDG_CACHE_HOME"):
+            monkeypatch.delenv(each, raising=False)
 
 
 def test_where_none_can_be_made_it_says_so_and_works(tmp_path):
-    """A read-only installation without a home: nothing is kept, nothing fails."""
+    """A read-only installation without a home: nothing is kept, nothing fails, and the warning is one line."""
     (tmp_path / "file").write_text("")
     nowhere = str(tmp_path / "file" / "below")
     code = (
-        "import logging; logging.basicConfig(); "
-        + LOOK
-        + "; from aligntools.aligning.text.kernels_cooccurrence import exp_digamma; print(round(exp_digamma(1.0), 6))"
-    )
-    done = python(code, HOME=nowhere, ALIGNTOOLS_CACHE_DIR=nowhere)
-    assert done.stdout.decode().split() == ["None", f"{math.exp(-0.5772156649):.6f}"]
-    assert b"ALIGNTOOLS_CACHE_DIR" in done.stderr
-    assert done.stderr.count(b"\n") == 1
-
-
-def test_the_command_line_prints_the_warning_as_one_line(tmp_path):
-    (tmp_path / "file").write_text("")
-    nowhere = str(tmp_path / "file" / "below")
-    code = (
-        "import click, importlib; from aligntools.cli.main import run;"
-        "look = lambda: importlib.import_module('aligntools.ground.compiler').cache_folder();"
+        "import click; from aligntools.cli.main import run\n"
+        "def look():\n"
+        "    from aligntools.ground import compiler\n"
+        "    from aligntools.aligning.text.kernels_cooccurrence import exp_digamma\n"
+        "    print(compiler.cache_folder(), round(exp_digamma(1.0), 6))\n"
         "run(click.Command('x', callback=look), [])"
     )
     done = python(code, HOME=nowhere, ALIGNTOOLS_CACHE_DIR=nowhere)
-    assert done.stderr.startswith(b"warning: no folder for compiled code")
-    assert done.stderr.count(b"\n") == 1
-
-
-def test_what_a_user_of_the_library_compiles_goes_where_it_went_before(tmp_path):
-    code = "import numba; before = numba.config.CACHE_DIR; from aligntools.ground import kernels_vectors, compiler;"
-    code += "print(numba.config.CACHE_DIR == before, kernels_vectors.inner_products._cache.cache_path)"
-    same, path = python(code, ALIGNTOOLS_CACHE_DIR=str(tmp_path)).stdout.decode().split(maxsplit=1)
-    assert same == "True"
-    assert path.startswith(str(tmp_path))
+    assert done.stdout.decode().split() == ["None", f"{math.exp(-0.5772156649):.6f}"]
+    warning, *more = done.stderr.decode().splitlines()
+    assert warning.startswith("warning: no folder for compiled code")
+    assert "ALIGNTOOLS_CACHE_DIR" in warning
+    assert more == ["compiling (up to 20 s)"]
 
 
 def test_a_change_compiles_what_depends_on_it_and_nothing_else(tmp_path):
@@ -94,9 +84,7 @@ def test_a_change_compiles_what_depends_on_it_and_nothing_else(tmp_path):
 
 
 def test_which_sources_a_kernel_was_compiled_from(monkeypatch):
-    """Its own and those that it imports, however many steps away; every sixth module of the package is changed."""
-    from aligntools.ground import compiler
-
+    """Its own and those that it imports, however many steps away; four modules of the package are changed."""
     below = {
         path.removesuffix(".py").replace("/", "."): {
             module for module, *_ in imports(tree) if module.split(".")[-1].startswith("kernels")
@@ -120,7 +108,7 @@ def test_which_sources_a_kernel_was_compiled_from(monkeypatch):
     assert len(set(before.values())) == len(below)
     lowest = max(below, key=lambda module: sum(depends(m, module) for m in below))
     assert sum(depends(m, lowest) for m in below) > 3
-    for changed in [lowest, *list(below)[::6]]:
+    for changed in [lowest, *list(below)[::20]]:
         monkeypatch.setattr(compiler, "_source", lambda name, changed=changed: source(name) + b"\n" * (name == changed))
         after = hashes()
         assert {m for m in below if after[m] != before[m]} == {m for m in below if depends(m, changed)}
@@ -148,32 +136,34 @@ def test_where_the_package_is_does_not_matter(tmp_path):
     assert [said for _, *said in compiled] == [["1", "True"], ["0", "False"]]  # nor is the compiler's part loaded
 
 
-def test_settings_that_change_the_code_have_folders_of_their_own(tmp_path):
-    variables = (
-        {},
-        {"NUMBA_BOUNDSCHECK": "1"},
-        {"NUMBA_OPT": "0"},
-        {"NUMBA_CPU_NAME": "x86-64"},
-        {"NUMBA_ENABLE_AVX": "0"},
-    )
-    places = {python(LOOK, ALIGNTOOLS_CACHE_DIR=str(tmp_path), **more).stdout for more in variables}
-    assert len(places) == len(variables)
+def test_settings_that_change_the_code_have_folders_of_their_own(monkeypatch):
+    places = {compiler._folder_name()}
+    for name, value in (("BOUNDSCHECK", 1), ("OPT", 0), ("CPU_NAME", "x86-64"), ("ENABLE_AVX", 0)):
+        with monkeypatch.context() as patch:
+            patch.setattr(compiler.config, name, value)
+            places.add(compiler._folder_name())
+    assert len(places) == 5
 
 
 def test_portable_code_is_of_a_baseline_and_apart(tmp_path):
+    """What a user of the library compiles goes where it went before."""
     look = (
-        "from aligntools.ground import kernels_vectors as k, compiler; print(compiler.cache_folder());"
-        "print(k.inner_products.targetctx.codegen().magic_tuple()[1:]);"
-        "from aligntools.metrics.base import Signature; print(Signature({'version': 1}).extended())"
+        "import numba; before = numba.config.CACHE_DIR\n"
+        "from aligntools.ground import kernels_vectors as k, compiler; print(compiler.cache_folder())\n"
+        "print(k.inner_products.targetctx.codegen().magic_tuple()[1:])\n"
+        "from aligntools.metrics.base import Signature; print(Signature({'version': 1}).extended())\n"
+        "print(numba.config.CACHE_DIR == before, k.inner_products._cache.cache_path)"
     )
     own, portable = (
         python(look, ALIGNTOOLS_CACHE_DIR=str(tmp_path), ALIGNTOOLS_PORTABLE=value).stdout.decode().splitlines()
         for value in ("0", "1")
     )
     assert own[0] != portable[0]
+    assert own[0].startswith(f"{tmp_path}{os.sep}numba-")
     assert own[1] != portable[1]
     assert portable[1] in ("('x86-64-v3', '')", "('generic', '')")
     assert [line.startswith("compiled:portable|version:") for line in (own[2], portable[2])] == [False, True]
+    assert own[3] == f"True {own[0]}"
 
 
 def test_scipy_is_loaded_for_those_alone_who_need_its_blas():

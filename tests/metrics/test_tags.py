@@ -15,7 +15,6 @@ SAME = st.lists(st.tuples(*[st.sampled_from([b"A", b"B", b"C", b"D"])] * 2), max
 
 
 def score(gold, predicted, known=None):
-    """Score one sentence; ``known`` tells which words the training text has."""
     words = [b"old"] * len(gold) if known is None else [b"old" if k else b"new" for k in known]
     offsets, lines = np.array([0, len(gold)]), np.array([1])
     text = tagged_text.Tokens(words, offsets, list(gold), lines, "tagged")

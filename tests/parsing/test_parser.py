@@ -27,7 +27,6 @@ TEXT = [
 
 
 def split(text):
-    """Return words, tags, offsets, heads, labels."""
     rows = [word.split("/") for line in text for word in line.split()]
     offsets = np.concatenate([[0], np.cumsum([len(line.split()) for line in text])]).astype(np.int64)
     columns = [[row[k].encode() for row in rows] for k in (0, 1, 3)]

@@ -10,7 +10,6 @@ from aligntools.ground.errors import DataError
 
 
 def doubled(block, pool):
-    """Return twice a block."""
     return 2 * block
 
 

@@ -130,7 +130,6 @@ def test_where_all_is_known_expectation_counts(seed, lengths):
 
 
 def a_text(seed, n=200, bare=0.3):
-    """Return words, offsets and tags of a text with a grammar, and what is known of its tags."""
     random = np.random.default_rng(seed)
     tags, state = [], 0
     for _ in range(n):

@@ -41,7 +41,6 @@ CORPUS = [
 
 
 def extract_grammar(bitext, links, settings=None, **how):
-    """Extract a grammar whole."""
     return extraction.whole(Extraction(bitext, links, settings, **how).parts())
 
 

@@ -18,7 +18,6 @@ def test_dominant_tags_and_the_papers_example():
 
 
 def sparse(grammar):
-    """Return each rule's sparse features by name."""
     rows = []
     for k in range(len(grammar)):
         part = slice(grammar.sparse_offsets[k], grammar.sparse_offsets[k + 1])

@@ -32,7 +32,6 @@ def random_lattice(rng, nodes=4, silent=0.0):
 
 
 def paths(lattice, node=0):
-    """Yield the words of each path from a node to the last, and the logarithm of the product of its scores."""
     if node == len(lattice):
         yield (), 0.0
         return

@@ -31,7 +31,6 @@ class Browser:
         self._count = 0
 
     def quit(self):
-        """End it."""
         self.driver.quit()
 
     def open(self, document):
@@ -57,23 +56,18 @@ class Browser:
         self.driver.refresh()
 
     def js(self, script, *arguments):
-        """Run a script and return what it returns."""
         return self.driver.execute_script(script, *arguments)
 
     def all(self, selector):
-        """Return the elements of a selector."""
         return self.driver.find_elements("css selector", selector)
 
     def one(self, selector):
-        """Return the first element of a selector."""
         return self.driver.find_element("css selector", selector)
 
     def texts(self, selector):
-        """Return the text of each element of a selector."""
         return self.js("return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", selector)
 
     def click(self, selector):
-        """Click an element."""
         self.one(selector).click()
 
     def keys(self, *keys):
@@ -114,7 +108,6 @@ class Browser:
         Path(path).write_bytes(base64.b64decode(made["data"]))
 
     def overflows(self):
-        """Tell whether the page is wider than its window."""
         return self.js("return document.documentElement.scrollWidth > document.documentElement.clientWidth")
 
     def downloaded(self, name, seconds=5):

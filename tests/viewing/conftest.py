@@ -9,7 +9,6 @@ from tests.viewing.browsing import Browser
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory):
-    """The browser itself."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     driver = shutil.which("chromedriver")
     if program is None or driver is None:

@@ -33,7 +33,6 @@ def systems(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(systems):
-    """The page that compares them."""
     return page_of(systems, *TEXT, "-a", systems / "changed", systems / "diagonal", "--gold", GOLD)
 
 

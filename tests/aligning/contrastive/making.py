@@ -31,8 +31,6 @@ def random_pair(rng, n_i, n_j, density=1.0):
 
 
 def candidates_of(pairs):
-    """Return the `CandidateLinks` of pairs."""
-
     def offsets(lengths):
         return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 

@@ -64,7 +64,6 @@ def dice(a, b):
 
 
 def expected_cell(mean, forward, reverse, i, j, s, t):
-    """Return what posteriors and spelling say of one link."""
     n_i, n_j = mean.shape
     row = [mean[i, x] for x in range(n_j) if x != j]
     column = [mean[x, j] for x in range(n_i) if x != i]
@@ -226,7 +225,6 @@ def test_the_full_space_is_every_alignment(model, sample_bitext):
 
 
 def first_words(text, n):
-    """Return a text whose sentences are cut to ``n`` words."""
     sides = {}
     for name in ("source", "target"):
         side = getattr(text, name)
@@ -236,7 +234,6 @@ def first_words(text, n):
 
 
 def as_naive(e):
-    """Return candidates of one pair as the slow version has them."""
     cells = list(zip(e.rows.tolist(), e.columns.tolist(), strict=True))
     values = {n: dict(zip(cells, e.local[:, NAMES.index(n)].tolist(), strict=True)) for n in LOCAL}
     words = [x[:, column].tolist() for column in (kf.NULL_COST, kf.LINKED_ODDS) for x in (e.s_words, e.t_words)]
