@@ -21,6 +21,7 @@ from aligntools.aligning.priors import count_priors as count_priors
 from aligntools.aligning.priors import read_priors as read_priors
 from aligntools.aligning.priors import write_priors as write_priors
 from aligntools.aligning.settings import AlignerSettings as AlignerSettings
+from aligntools.aligning.settings import CheckSettings as CheckSettings
 from aligntools.aligning.settings import Decisions as Decisions
 from aligntools.aligning.settings import FilterSettings as FilterSettings
 from aligntools.aligning.settings import PartSettings as PartSettings
@@ -115,7 +116,6 @@ from aligntools.tools.checks.check import Checked as Checked
 from aligntools.tools.checks.check import FoundSpan as FoundSpan
 from aligntools.tools.checks.check import PairCheck as PairCheck
 from aligntools.tools.checks.check import check as check
-from aligntools.tools.checks.segments import CheckSettings as CheckSettings
 from aligntools.tools.filters import PairQuality as PairQuality
 from aligntools.tools.filters import filter_pairs as filter_pairs
 from aligntools.tools.terms.consistency import Inconsistency as Inconsistency

@@ -506,3 +506,16 @@ class FilterSettings(Settings):
         group=_LIMITS,
         metavar="P",
     )
+
+
+@documented
+@dataclass(frozen=True)
+class CheckSettings(Settings):
+    """When a sentence pair is flagged.
+
+    The default of ``flag_above`` was chosen on en-de and en-cs text, so that 5 % of its pairs are flagged.
+    """
+
+    flag_above: float = option(
+        8.0, "Flag pairs whose score is above this.", allowed=amounts(), group=_LIMITS, metavar="X"
+    )

@@ -120,6 +120,14 @@ def command(*, samples: int | None, quiet: bool, verbose: bool, **o: Any) -> Non
         ).save(o["output"])
 
 
+_TOLD = {
+    "composing": "imputed {trees} trees of {sentences} sentences; {rules} rules translate them",
+    "reaching": "references of {reached} of {sentences} sentences can be derived",
+    "resuming": "continues after round {round}",
+    "best": "best: round {round}, BLEU {bleu:.2f}",
+}
+
+
 def _tell(step: "Step", verbose: bool) -> None:
     f = step.figures
     if step.stage == "imputing":
@@ -128,14 +136,8 @@ def _tell(step: "Step", verbose: bool) -> None:
             if "sources" in f
             else (f"imputed lattices of {f['lattices']} of {f['sentences']} sentences, {f['arcs']} arcs")
         )
-    elif step.stage == "composing":
-        text = f"imputed {f['trees']} trees of {f['sentences']} sentences; {f['rules']} rules translate them"
-    elif step.stage == "reaching":
-        text = f"references of {f['reached']} of {f['sentences']} sentences can be derived"
-    elif step.stage == "resuming":
-        text = f"continues after round {f['round']}"
-    elif step.stage == "best":
-        text = f"best: round {f['round']}, BLEU {f['bleu']:.2f}"
+    elif step.stage in _TOLD:
+        text = _TOLD[step.stage].format(**f)
     else:
         each = ", ".join(f"{b:.2f} (length {r:.3f})" for b, r in zip(f["bleu"], f["ratio"], strict=True))
         what = "edges" if "edges" in f else "candidates"

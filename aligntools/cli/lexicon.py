@@ -1,6 +1,7 @@
 """``aligntools lexicon``: translation tables and shortlists from aligned text."""
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -8,7 +9,8 @@ import click
 from aligntools import LinkReading
 from aligntools.aligning.text_files import TextFiles
 from aligntools.cli import declarations, options, reporter
-from aligntools.tools.lexicon_files import ShortlistSettings, TableWriting, write_lexicon
+from aligntools.ground.errors import UsageProblem
+from aligntools.links.settings import ShortlistSettings, TableWriting
 
 
 @click.command(
@@ -67,7 +69,21 @@ def command(**o: Any) -> None:
       tr '?' - < data/samples/de-en.wa > /tmp/de-en.align
       head -40 data/samples/de-en.txt | aligntools lexicon -i - -a /tmp/de-en.align -o /tmp/lex
     """
+    writing = declarations.settings(TableWriting, o)
+    if not o["output"] and writing != TableWriting():
+        raise UsageProblem("`min_share` and `null=False` are about the tables; give `output` as well as `shortlist`")
+    TextFiles(o["source"], o["target"], o["joint_file"]).check_text()
+    from aligntools.links.alignments import as_written
+    from aligntools.links.translation_tables import extract_lexicon
+
+    first, second = (o["source"], o["target"]) if o["joint_file"] is None else (o["joint_file"], None)
     with reporter.shown(o["quiet"]):
-        found = declarations.call(write_lexicon, o, text=TextFiles(o["source"], o["target"], o["joint_file"]))
+        bitext = as_written(first, second, o["split"], o["input_format"], o["languages"])
+        how = {name: o[name] for name in ("index_base", "skip_bad_links")}
+        tables = extract_lexicon(bitext, None, Path(o["alignments"]), **how)
+        if o["output"]:
+            tables.save(o["output"], writing)
+        if o["shortlist"]:
+            tables.shortlist(o["top"]).save(o["shortlist"])
     if o["verbose"]:
-        sys.stderr.write(found + "\n")
+        sys.stderr.write(f"{len(bitext)} sentence pairs, {tables.links} links, {tables}\n")

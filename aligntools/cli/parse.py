@@ -77,9 +77,10 @@ def command(**o: Any) -> None:
       aligntools train-grammar -q --treebank data/samples/en.mrg -o /tmp/en.pcfg
       aligntools parse -m /tmp/en.pcfg data/samples/en.txt
     """
-    from aligntools.tools.parse_files import parse_files, writes_trees
+    from aligntools.formats.models.modelfile import model_kind
+    from aligntools.tools.parse_files import parse_files
 
-    grammar = writes_trees(o["model"])
+    grammar = model_kind(o["model"]) in ("pcfg", "induced-pcfg", "neural-pcfg")
     kind = "a grammar of constituents" if grammar else "a parser of dependencies"
     declarations.refuse(_DEPENDENCIES if grammar else _CONSTITUENTS, f"{kind}, which {o['model']} is", o)
     if not grammar and o["format"] == "text":

@@ -83,6 +83,7 @@ class Reporter:
     def __init__(self, quiet: bool, verbose: bool, log: "Output | None" = None, lines: bool = True) -> None:
         self.quiet, self.verbose, self.log = quiet, verbose and not quiet, log
         self.lines = ProgressLines(lines and not quiet and not verbose and not sys.stderr.isatty())
+        self.tell = self.lines.tell
         self.bar: Any = None  # tqdm has no types
         self.counting, self.done, self.unit = False, 0, "step"
         self.total: int | None = None
@@ -130,10 +131,6 @@ class Reporter:
             from tqdm import tqdm
 
             self.bar = tqdm(total=total, unit=unit, leave=False, dynamic_ncols=True, file=sys.stderr)
-
-    def tell(self, text: str | Callable[[], str]) -> None:
-        """Write a line of progress, if it is time."""
-        self.lines.tell(text)
 
     def advance(self, what: str, steps: int = 1) -> None:
         """Move the bar by ``steps``, or write a line where there is none and it is time."""

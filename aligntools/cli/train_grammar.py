@@ -117,9 +117,7 @@ def _line(step: Step) -> str:
 
 
 def _tell(found: dict[str, Any]) -> None:
-    if found.get("skipped"):
-        total = sum(found["skipped"].values())
-        sys.stderr.write(f"{total} sentences left out: {training.counts(found['skipped'])}\n")
+    training.say_counts(found.get("skipped") or {}, "left out")
     if found.get("empty"):
         sys.stderr.write(f"{found['empty']} trees without words left out\n")
     said = f"{found['sentences']} sentences, {found['words']} words"

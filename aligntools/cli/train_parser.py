@@ -115,13 +115,9 @@ def command(**o: Any) -> None:
 
 
 def _tell(found: dict[str, Any]) -> None:
-    if found["skipped"]:
-        first = f"; the first is {found['first_skipped']}" if found.get("first_skipped") else ""
-        total = sum(found["skipped"].values())
-        sys.stderr.write(f"{total} sentences left out: {training.counts(found['skipped'])}{first}\n")
-    if found.get("changed"):
-        total = sum(found["changed"].values())
-        sys.stderr.write(f"{total} sentences repaired: {training.counts(found['changed'])}\n")
+    first = f"; the first is {found['first_skipped']}" if found.get("first_skipped") else ""
+    training.say_counts(found["skipped"], "left out", first)
+    training.say_counts(found.get("changed") or {}, "repaired")
     units = "features" if "features" in found else "tags"
     sys.stderr.write(
         f"{found['sentences']} sentences, {found['words']} words, {found[units]} {units}; objective"

@@ -84,6 +84,8 @@ def lbfgs_step(step: Step) -> str:
     return f"{step.stage}, step {step.figures['step']}: objective {step.figures['objective']:.2f}"
 
 
-def counts(reasons: Mapping[str, int]) -> str:
-    """Return numbers by reason in words."""
-    return ", ".join(f"{reason} {n}" for reason, n in reasons.items())
+def say_counts(reasons: Mapping[str, int], what: str, more: str = "") -> None:
+    """Write how many sentences something was done with, for which reasons, if there were any."""
+    if reasons:
+        said = ", ".join(f"{reason} {n}" for reason, n in reasons.items())
+        sys.stderr.write(f"{sum(reasons.values())} sentences {what}: {said}{more}\n")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
 from typing import Any
 
 from aligntools.ground import system
@@ -31,21 +32,23 @@ main(jobs, *rest)
 """
 
 
+def started(code: str, *handles: int, output: int | None = None) -> "tuple[Connection, subprocess.Popen[bytes]]":
+    """Start an interpreter that runs code, with the numbers of a pipe's end and of open files; return the other end."""
+    pipe, theirs = multiprocessing.connection.Pipe()
+    with theirs:
+        fds = [theirs.fileno(), *handles]
+        command = [sys.executable, "-P", "-c", code, *map(str, fds)]
+        quiet: Any = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
+        return pipe, subprocess.Popen(command, **quiet, pass_fds=fds)
+
+
 class _Worker:
     """A process, the pipe to it, and the number of the job that it does."""
 
     def __init__(self, threads: int, limit: int | None) -> None:
         self.job: int | None = None
         self.ready = False
-        self.pipe, theirs = multiprocessing.connection.Pipe()
-        with theirs:
-            self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _BEGIN, str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-            )
+        self.pipe, self.process = started(_BEGIN, output=subprocess.DEVNULL)
         with contextlib.suppress(OSError):  # seen where its answer is read
             self.pipe.send((sys.path, threads, limit))
 
@@ -69,20 +72,25 @@ class _Worker:
 
 
 def _end(workers: Sequence[_Worker]) -> None:
-    """Close the pipes, which ends workers, wait, and kill what takes longer."""
-
-    def kill() -> None:
-        for worker in workers:
-            worker.process.kill()  # does nothing where it has ended
-
+    """Close the pipes, which ends workers, and wait."""
     for worker in workers:
         worker.pipe.close()
-    late = threading.Timer(GRACE, kill)
+    wait_for([worker.process for worker in workers], GRACE)
+
+
+def wait_for(processes: Sequence[subprocess.Popen[bytes]], seconds: float) -> None:
+    """Wait until processes have ended; kill those that take longer."""
+
+    def kill() -> None:
+        for process in processes:
+            process.kill()  # does nothing where it has ended
+
+    late = threading.Timer(seconds, kill)
     late.daemon = True
     late.start()
     try:
-        for worker in workers:
-            worker.process.wait()
+        for process in processes:
+            process.wait()
     except BaseException:
         kill()
         raise

@@ -227,9 +227,7 @@ def project(
             "source", None, f"{type(source).__name__} is not CoNLL; give a file's name, or what was read of one"
         )
     theirs = source if isinstance(source, Conll) else read_conll(os.fspath(source))
-    text = _target(split_as(target, split), split)
-    joined = _joined(theirs.path, theirs.offsets, text, name_of(target, "target"), alignments, settings, how)
-    flat, found, scored = joined
+    text, flat, found, scored = _joined(theirs.path, theirs.offsets, target, split, alignments, settings, how)
     n_target = len(text.words)
     result: dict[int, list[bytes]] = {}
     reached, confidence = found.reached, found.confidence
@@ -267,13 +265,14 @@ def _target(target: "PathLike | Parsed | Iterable[Sentence]", split: Split | Non
 def _joined(
     source_name: object,
     source: "npt.NDArray[np.int64]",
-    text: Parsed,
-    target_name: object,
+    target: Any,
+    split: Split | None,
     alignments: "PathLike | ManyAlignments",
     settings: ProjectionSettings,
     how: LinkReading,
-) -> "tuple[carry.FlatLinks, carry.Partners, bool]":
-    """Return the links that count, whose annotation each word takes, and whether links have probabilities."""
+) -> "tuple[Parsed, carry.FlatLinks, carry.Partners, bool]":
+    """Return the target, the links that count, whose annotation words take, and whether links have probabilities."""
+    text = _target(split_as(target, split), split)
     name, weights = name_of(alignments, "alignments"), None
     if isinstance(alignments, (str, os.PathLike)):
         table, weights = read_with_probabilities(alignments, index_base=how.index_base)
@@ -285,7 +284,10 @@ def _joined(
         if weights is not None:
             weights = weights[np.lexsort((*table.pairs.T, table.sentences()))]
         table = table.inverted()
-    for count, what, unit in ((len(text), target_name, "sentences"), (len(table), name, "lines of links")):
+    for count, what, unit in (
+        (len(text), name_of(target, "target"), "sentences"),
+        (len(table), name, "lines of links"),
+    ):
         if count != len(source) - 1:
             problem = f"{count} {unit}, but {source_name} has {len(source) - 1} sentences"
             raise DataError(what, None, f"{problem}; there must be one for each, in the same order")
@@ -296,7 +298,7 @@ def _joined(
         raise DataError(name, None, "has no link, so there is nothing to carry over")
     if settings.links == "one-to-one":
         flat = carry.one_to_one(flat, n_source, n_target)
-    return flat, carry.partners(flat, n_source, n_target), weights is not None
+    return text, flat, carry.partners(flat, n_source, n_target), weights is not None
 
 
 def _of_trees(
@@ -316,8 +318,7 @@ def _of_trees(
     if not theirs:
         raise DataError(name, None, "has no trees; a tree is (S (NP (DT the) ...) ...)")
     offsets = np.append(0, np.cumsum([len(tree.words()) for tree in theirs])).astype(np.int64)
-    text = _target(split_as(target, split), split)
-    flat, found, scored = _joined(name, offsets, text, name_of(target, "target"), alignments, settings, how)
+    text, flat, found, scored = _joined(name, offsets, target, split, alignments, settings, how)
     words = list(map(decoded, text.words))
     tags = _tags(text, [tag for tree in theirs for tag in tree.tags()], found)
     trees, carried, total = carry.partial_trees(theirs, text.offsets, flat, words, tags)

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.alignments import Alignment
+from aligntools.aligning.settings import CheckSettings
 from aligntools.formats.markup.segments import Segment
 from aligntools.formats.text.text_settings import Tokenizing
 from aligntools.ground.declarations import Settings, documented, option
@@ -26,7 +27,6 @@ from aligntools.projecting.markup.markup_transfer import (
 )
 from aligntools.projecting.markup.words import RawSentence
 from aligntools.tools.checks.check import Checker
-from aligntools.tools.checks.segments import CheckSettings
 from aligntools.tools.filters import qualities
 
 #: The words of both sides of a pair.
@@ -196,8 +196,12 @@ class Answers:
         found, good = list[dict[str, Any] | None](), []
         for pair in pairs:
             try:
-                find = None if body.get("tokenized", False) else self._finders(name, how)
-                good.append(self._pair(pair, find, tags))
+                if not isinstance(pair, dict) or "source" not in pair or "target" not in pair:
+                    raise Refused(422, "a pair is an object with 'source' and 'target'")
+                find = [_between_spaces] * 2 if body.get("tokenized", False) else self._finders(name, how)
+                sides = zip(("source", "target"), find, strict=True)
+                source, target = (self._sentence(pair[side], side, own, tags) for side, own in sides)
+                good.append((source, target))
                 found.append(None)
             except Refused as error:
                 found.append({"error": error.why})
@@ -244,15 +248,6 @@ class Answers:
         except UsageProblem as error:
             raise Refused(422, str(error.message).replace("`", "'")) from None
         return how
-
-    def _pair(self, pair: Any, find: Sequence[Find] | None, tags: bool) -> tuple[Sentence, Sentence]:
-        if not isinstance(pair, dict) or "source" not in pair or "target" not in pair:
-            raise Refused(422, "a pair is an object with 'source' and 'target'")
-        source, target = (
-            self._sentence(pair[side], side, _between_spaces if find is None else find[k], tags)
-            for k, side in enumerate(("source", "target"))
-        )
-        return source, target
 
     def _sentence(self, given: Any, side: str, find: Find, tags: bool) -> Sentence:
         if isinstance(given, list) and all(isinstance(word, str) for word in given):

@@ -6,13 +6,12 @@ import logging
 import os
 import signal
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, Pipe, wait
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -21,6 +20,7 @@ from aligntools.aligning.aligner import Aligner, check_applied
 from aligntools.aligning.evidence import EvidenceOptions
 from aligntools.ground import system
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
+from aligntools.ground.processes import started, wait_for
 from aligntools.ground.run import Run
 from aligntools.serving.answers import Answers, ServiceLimits
 from aligntools.serving.app import application
@@ -137,11 +137,7 @@ class _Process:
 
     def __init__(self, task: Task, listening: socket.socket) -> None:
         self.ready = False
-        self.pipe, theirs = Pipe()
-        with theirs:
-            fds = [theirs.fileno(), listening.fileno()]
-            command = [sys.executable, "-P", "-c", _BEGIN, *map(str, fds)]
-            self.running = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=fds)
+        self.pipe, self.running = started(_BEGIN, listening.fileno())
         with contextlib.suppress(OSError):  # it has ended: seen where its pipe is read
             self.pipe.send(sys.path)
             self.pipe.send(task)
@@ -208,21 +204,11 @@ class Supervisor:
 
     def _end(self) -> None:
         """Have all processes end in order; kill those that take too long."""
-
-        def kill() -> None:
-            for process in self._processes:
-                process.running.kill()  # does nothing where it has ended
-
         for process in self._processes:
             process.running.terminate()
-        late = threading.Timer(self._task.limits.max_seconds + GRACE, kill)
-        late.daemon = True
-        late.start()
-        try:
-            for process in self._processes:
-                process.how_it_ended()
-        finally:
-            late.cancel()
+        wait_for([process.running for process in self._processes], self._task.limits.max_seconds + GRACE)
+        for process in self._processes:
+            process.pipe.close()
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[int]:

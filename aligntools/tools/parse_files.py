@@ -43,11 +43,6 @@ _FLAT = {
 }
 
 
-def writes_trees(model: str) -> bool:
-    """Return whether a model file has a grammar of constituents, whose trees are written in brackets."""
-    return model_kind(model) in ("pcfg", "induced-pcfg", "neural-pcfg")
-
-
 def parse_files(
     texts: Sequence[str],
     model: str,

@@ -3,6 +3,7 @@
 import io
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -32,7 +33,7 @@ from aligntools.metrics.settings import BracketScoring, TreeScoring
 from aligntools.viewing.constituents import ConstituentsView
 from aligntools.viewing.derivations import DerivationsView
 from aligntools.viewing.tags import TagsView
-from aligntools.viewing.training import TrainingView, names_of
+from aligntools.viewing.training import TrainingView
 from aligntools.viewing.trees import TreesView
 from aligntools.words.vocabulary import split_words
 
@@ -356,7 +357,10 @@ def view_training(*runs: Training, names: Sequence[str] | None = None, title: st
     """
     stems = [Path(run).stem if isinstance(run, str | os.PathLike) else f"run {k}" for k, run in enumerate(runs, 1)]
     labels = stems if names is None else list(map(str, names))
-    found = [(visible(name), _steps(run)) for name, run in zip(names_of(labels), runs, strict=True)]
+    found, seen = [], Counter[str]()
+    for label, run in zip(labels, runs, strict=True):
+        seen[label] += 1
+        found.append((visible(label if seen[label] == 1 else f"{label} ({seen[label]})"), _steps(run)))
     return TrainingView(found, visible(title))
 
 

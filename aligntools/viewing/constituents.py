@@ -64,7 +64,7 @@ def nodes_of(tree: Tree) -> list[Node]:
     while waiting:
         one, parent = waiting.pop()
         leaf = one.word is not None
-        found.append(Node(one.label, words, words + leaf, parent, leaf))
+        found.append(Node(visible(one.label), words, words + leaf, parent, leaf))
         words += leaf
         waiting += [(child, len(found) - 1) for child in reversed(one.children)]
     for node in reversed(found):
@@ -209,11 +209,11 @@ class ConstituentsView(SentencesInOrder):
         self._check(number)
         tree = self.trees[number - 1]
         if self.gold is None:
-            return SentenceBrackets(shown(tree.words()), shown(tree.tags()), None, _nodes(tree), None, {})
+            return SentenceBrackets(shown(tree.words()), shown(tree.tags()), None, nodes_of(tree), None, {})
         gold = self.gold[number - 1]
         gold_tags = gold.tags()
         own_tags = tree.tags() if tree.children or tree.word is not None else ["_"] * len(gold_tags)
-        nodes, gold_nodes = _nodes(tree), _nodes(gold)
+        nodes, gold_nodes = nodes_of(tree), nodes_of(gold)
         assert self.score is not None
         instead = _marked(nodes, gold_nodes, gold_tags, self.score.how)
         return SentenceBrackets(shown(gold.words()), shown(own_tags), shown(gold_tags), nodes, gold_nodes, instead)
@@ -315,13 +315,6 @@ class ConstituentsView(SentencesInOrder):
                 words = " ".join(s.words[node.begin : node.end])
                 parts.append((f"○ missed: {node.label}  {words}\n", "missed"))
         return [*parts, ("\n", "")]
-
-
-def _nodes(tree: Tree) -> list[Node]:
-    nodes = nodes_of(tree)
-    for node in nodes:
-        node.label = visible(node.label)
-    return nodes
 
 
 def _marked(nodes: list[Node], gold: list[Node], gold_tags: Sequence[str], how: BracketScoring) -> dict[int, str]:

@@ -129,10 +129,10 @@ def _assets(kind: str) -> tuple[str, str, Any]:
     return style, script, environment.get_template(f"{kind}.html.j2")
 
 
-def framed(document: str, height: int = 640) -> str:
+def framed(document: str) -> str:
     """Return a page in a frame, for notebooks: it can do nothing to what is around it."""
     sandbox = "allow-scripts allow-downloads allow-modals"
     return (
-        f'<iframe sandbox="{sandbox}" width="100%" height="{height}" frameborder="0"'
+        f'<iframe sandbox="{sandbox}" width="100%" height="640" frameborder="0"'
         f' srcdoc="{html.escape(document)}"></iframe>'
     )

@@ -43,7 +43,7 @@ def lines_svg(
     title: str, x_label: str, y_label: str, series: Sequence[Series], inline: bool = False, lowest: float | None = None
 ) -> str:
     """Return a chart of lines; those of one color differ by pattern. The axis begins at ``lowest`` if that is given."""
-    figure, axes = _figure(6.4, 3.4)
+    figure, axes = _figure(3.4)
     for one in series:
         how: dict[str, Any] = {"color": COLORS[one.color % 8], "label": _plain(one.name), "linewidth": 1.6}
         marker = "o" if len(one.x) < 30 else None
@@ -63,7 +63,7 @@ def stacked_svg(
     title: str, x_label: str, rows: Sequence[str], parts: Sequence[tuple[str, Sequence[float]]], inline: bool = False
 ) -> str:
     """Return bars, one for each row, of parts one after another."""
-    figure, axes = _figure(6.4, 1.5 + 0.34 * len(rows))
+    figure, axes = _figure(1.5 + 0.34 * len(rows))
     begins = [0.0] * len(rows)
     hatches = ("", "///", "...", "xxx", "\\\\\\", "ooo", "+++", "---")
     for k, (name, values) in enumerate(parts):
@@ -82,12 +82,12 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$").replace("_", "\u200b_", 1) if text.startswith("_") else text.replace("$", r"\$")
 
 
-def _figure(width: float, height: float) -> tuple[Any, Any]:
+def _figure(height: float) -> tuple[Any, Any]:
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise UsageProblem("charts need Matplotlib: python -m pip install 'aligntools[plots]'") from None
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(6.4, height), layout="constrained")
     axes = figure.add_subplot()
     axes.grid(True, color=_GRID, linewidth=0.8)
     axes.set_axisbelow(True)

@@ -1,6 +1,6 @@
 """Training to look at: curves of one run or several, their time and memory by stage."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -208,11 +208,3 @@ def _memory(steps: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]]:
             x.append(seconds)
             y.append(float(step["peak_mb"]))
     return x, y
-
-
-def names_of(labels: Sequence[str]) -> Iterator[str]:
-    """Yield names that differ: the second of the same gets a number."""
-    seen: dict[str, int] = {}
-    for label in labels:
-        seen[label] = seen.get(label, 0) + 1
-        yield label if seen[label] == 1 else f"{label} ({seen[label]})"

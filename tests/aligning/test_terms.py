@@ -12,9 +12,17 @@ import aligntools as at
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import UsageProblem
 from aligntools.links.alignments import as_written, links_of
-from aligntools.tools.checks.judgements import BLANK, MOST, Lengths, different_numbers, judge, judge_alone, repetitions
+from aligntools.tools.checks.judgements import (
+    BLANK,
+    MOST,
+    Lengths,
+    different_numbers,
+    judge,
+    judge_alone,
+    maximal_spans,
+    repetitions,
+)
 from aligntools.tools.checks.null_rates import OMITTED, RATE_OF_CLASS, USUAL, log_odds, usual_rates
-from aligntools.tools.checks.segments import maximal_spans
 from aligntools.tools.filters import best_links
 from aligntools.tools.terms import extraction
 from aligntools.tools.terms import occurrences as counting

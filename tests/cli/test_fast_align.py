@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from aligntools.cli.standins.fast_align import Dots, Flags, WrongFlags, in_own_terms, parse, settings_of
+from aligntools.cli.standins.arguments import Wrong
+from aligntools.cli.standins.fast_align import Dots, Flags, in_own_terms, parse, settings_of
 from aligntools.ground.errors import ResourceError
 from aligntools.ground.parallel import threads_of
 from tests.cli.running import ROOT, fails, run, succeeds
@@ -72,7 +73,7 @@ def test_flags():
      "-i f -I 1 -p t"],
 )  # fmt: skip
 def test_wrong_flags(line):
-    with pytest.raises(WrongFlags):
+    with pytest.raises(Wrong):
         flags_of(line)
 
 

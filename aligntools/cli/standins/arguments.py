@@ -31,7 +31,7 @@ class Wrong(Exception):
     """A wrong command line of a program; the message is worded as the program words it."""
 
 
-def program(name: str, usage: str = "") -> Callable[[Callable[[list[str]], int]], click.Command]:
+def program(name: str, usage: str = "", prefix: str = "") -> Callable[[Callable[[list[str]], int]], click.Command]:
     """Return what makes a program of a function of its arguments; wrong ones get ``usage`` and status 1."""
 
     def decorate(function: Callable[[list[str]], int]) -> click.Command:
@@ -39,7 +39,7 @@ def program(name: str, usage: str = "") -> Callable[[Callable[[list[str]], int]]
             try:
                 return function(args)
             except Wrong as error:
-                sys.stderr.write(harmless(f"{error}\n{usage}" if str(error) else usage))
+                sys.stderr.write(harmless(f"{prefix}{error}\n{usage}" if str(error) else usage))
                 return 1
 
         return UntouchedButDebug(name, callback=run, add_help_option=False)

@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
-
 from aligntools import AlignerSettings, Alignments, Reading, Run, Step
 from aligntools.adapters import BEST, best_asked
 from aligntools.cli import flags, kinds
-from aligntools.cli.standins.arguments import UntouchedButDebug
+from aligntools.cli.standins.arguments import Wrong, program
 from aligntools.cli.standins.fast_align_form import FastAlignForm, sides_of
 from aligntools.ground.declarations import range_of
 from aligntools.ground.errors import AligntoolsError, ResourceError, UsageProblem
@@ -97,10 +95,6 @@ _LONG = {
 Write = Callable[[str], None]
 
 
-class WrongFlags(Exception):
-    """The command line is not one of fast_align's; what is wrong, or nothing to show the usage alone."""
-
-
 @dataclass
 class Flags:
     """What the command line asks for; names and defaults are fast_align's."""
@@ -141,9 +135,9 @@ def parse(args: Sequence[str]) -> Flags:
     try:
         found, rest = getopt.gnu_getopt(list(args), _SHORT, list(_LONG))
     except getopt.GetoptError as error:
-        raise WrongFlags(str(error)) from None
+        raise Wrong(str(error)) from None
     if rest:
-        raise WrongFlags(f"unexpected argument {rest[0]}")
+        raise Wrong(f"unexpected argument {rest[0]}")
     names = {short: name.rstrip("=") for name, short in _LONG.items()} | {"s": "print_scores"}
     flags = Flags()
     shorts = {name: short for short, name in names.items()}
@@ -157,12 +151,12 @@ def parse(args: Sequence[str]) -> Flags:
     if flags.help:
         return flags
     if not flags.input:
-        raise WrongFlags
+        raise Wrong
     if flags.iterations == 1 and flags.conditional_probabilities and not flags.force_align:
-        raise WrongFlags("-I 1 learns nothing, so that there is no table for -p; -I 2 is the least")
+        raise Wrong("-I 1 learns nothing, so that there is no table for -p; -I 2 is the least")
     for name, allowed in _ranges(flags).items():
         if getattr(flags, name) not in allowed:
-            raise WrongFlags(f"--{name} must be {allowed}, not {shown(getattr(flags, name))}")
+            raise Wrong(f"--{name} must be {allowed}, not {shown(getattr(flags, name))}")
     return flags
 
 
@@ -184,7 +178,7 @@ def _number(kind: type[int] | type[float], flag: str, value: str) -> float:
     except ValueError:
         number = math.nan
     if not abs(number) < math.inf:  # of whole numbers of any length too, which no float is
-        raise WrongFlags(f"{flag}: '{value}' is not a number of the right kind")
+        raise Wrong(f"{flag}: '{value}' is not a number of the right kind")
     return number
 
 
@@ -365,13 +359,13 @@ def force(flags: Flags, write: Write) -> None:
     """Align each line before the next is read, with a table: ``source ||| target ||| links ||| score``."""
     from aligntools.formats.opening import files
 
-    aligner = flags.form.by_table(flags.force_align, flags.mean_srclen_multiplier)
-    write(f"Loaded {len(aligner)} translation parameters.\n")
+    size, links_of = flags.form.by_table(flags.force_align, flags.mean_srclen_multiplier)
+    write(f"Loaded {size} translation parameters.\n")
     total = 0.0
     with files.writing("-") as out:
         for number, line in enumerate(files.lines(flags.input), 1):
             source, target = sides_of(line, flags.input, number)
-            pairs, score = aligner.links(source, target, flags.input, number)
+            pairs, score = links_of(source, target, flags.input, number)
             links = [b"%d-%d" % pair for pair in pairs]
             total += score
             row = [*source, b"|||", *target, b"|||", *links, b"|||", b"%g" % score]
@@ -385,20 +379,17 @@ def _write(text: str) -> None:
     sys.stderr.flush()
 
 
-@click.command("fast_align", cls=UntouchedButDebug, add_help_option=False)
-def command(args: list[str]) -> None:
+@program("fast_align", USAGE, "fast_align: ")
+def command(args: list[str]) -> int:
     """Align as fast_align does."""
-    try:
-        flags = parse(args)
-    except WrongFlags as error:
-        _write((f"fast_align: {error}\n" if str(error) else "") + USAGE)
-        raise click.exceptions.Exit(1) from None
+    flags = parse(args)
     if flags.help:
         print(USAGE, end="")
-        return
+        return 0
     _write("".join(f"ARG={flag}\n" for flag in flags.given))
     read = [kinds.Named("-i", flags.input), kinds.Named("-f", flags.force_align)]
     written = [kinds.Named("-p", flags.conditional_probabilities), kinds.Named("", "-")]
     read, written = ([named for named in side if named.path] for side in (read, written))
     with in_own_terms(), kinds.placed(read, written):
         (force if flags.force_align else train)(flags, _write)
+    return 0

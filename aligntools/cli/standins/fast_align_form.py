@@ -2,9 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from aligntools.ground.errors import DataError
 from aligntools.words.vocabulary import split_words
 
 if TYPE_CHECKING:
-    from aligntools.aligning.applying.table_aligner import TableAligner
     from aligntools.formats.links.pharaoh import Links
     from aligntools.formats.text.corpus import Bitext as Bitext
 
+#: Returns the links of a sentence pair at a line of a file, and the logarithm of the observed side's probability.
+LinksOf: TypeAlias = Callable[[list[bytes], list[bytes], str, int], tuple[list[tuple[int, int]], float]]
 _SEPARATOR = re.compile(rb"\t|(?<![^ \t])\|\|\|(?![^ \t])")
 
 
@@ -90,38 +91,26 @@ class FastAlignForm:
         lengths = [length(o, c, ratio) + o * self.log_not_null for c, o in zip(given, observed, strict=True)]
         return [float(a + b) for a, b in zip(lengths, block.log_likelihood[self.way], strict=True)]
 
-    def by_table(self, path: str, ratio: float) -> "ByTable":
-        """Return what aligns by a table in a file, of which the probabilities are all that is known."""
+    def by_table(self, path: str, ratio: float) -> tuple[int, LinksOf]:
+        """Return how many probabilities a table in a file has, and what aligns pairs by it."""
         from aligntools.aligning.applying.table_aligner import TableAligner
         from aligntools.formats.links.ttable import read_ttable
 
         table = read_ttable(path)
-        return ByTable(TableAligner(table, self.tension, self.p_null, self.use_null, ratio), self.reverse)
+        align: Any = TableAligner(table, self.tension, self.p_null, self.use_null, ratio).align
 
+        def links(
+            source: list[bytes], target: list[bytes], path: str, number: int
+        ) -> tuple[list[tuple[int, int]], float]:
+            try:
+                positions, score = align(*((target, source) if self.reverse else (source, target)))
+            except MemoryError:
+                problem = f"{len(source)} by {len(target)} words take more memory than there is (remove the pair)"
+                raise DataError(path, number, problem) from None
+            found = enumerate(positions.tolist())
+            return [(n, k) if self.reverse else (k, n) for n, k in found if k >= 0], score
 
-@dataclass(frozen=True)
-class ByTable:
-    """Aligns sentence pairs one by one, in one direction, by a table of word probabilities."""
-
-    aligner: "TableAligner"
-    reverse: bool = False
-
-    def __len__(self) -> int:
-        """Return how many probabilities the table has."""
-        return len(self.aligner.table)
-
-    def links(
-        self, source: list[bytes], target: list[bytes], path: str, number: int
-    ) -> tuple[list[tuple[int, int]], float]:
-        """Return the links of a sentence pair, and the logarithm of the observed side's probability."""
-        align: Any = self.aligner.align
-        try:
-            positions, score = align(*((target, source) if self.reverse else (source, target)))
-        except MemoryError:
-            problem = f"{len(source)} by {len(target)} words take more memory than there is (remove the pair)"
-            raise DataError(path, number, problem) from None
-        found = enumerate(positions.tolist())
-        return [(n, k) if self.reverse else (k, n) for n, k in found if k >= 0], score
+        return len(table), links
 
 
 def sides_of(line: bytes, path: str, number: int) -> tuple[list[bytes], list[bytes]]:

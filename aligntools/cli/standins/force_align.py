@@ -8,7 +8,7 @@ import click
 
 from aligntools import AlignerSettings
 from aligntools.cli.kinds import Named, check
-from aligntools.cli.standins.fast_align_form import ByTable, FastAlignForm, sides_of
+from aligntools.cli.standins.fast_align_form import FastAlignForm, LinksOf, sides_of
 from aligntools.formats.opening import files
 from aligntools.ground.declarations import range_of
 from aligntools.ground.errors import DataError
@@ -50,17 +50,17 @@ def command(args: tuple[str, ...]) -> int:
     with files.writing("-") as out:
         for number, line in enumerate(files.lines("-"), 1):
             source, target = sides_of(line, "-", number)
-            both = (aligner.links(source, target, "-", number)[0] for aligner in (forward, reverse))
+            both = (links_of(source, target, "-", number)[0] for links_of in (forward, reverse))
             there, back = (Links.from_lists([pairs]) for pairs in both)
             out.write(format_pharaoh(symmetrize(there, back, heuristic)))
             out.flush()  # whoever feeds lines through a pipe waits for this one
     return 0
 
 
-def aligner_of(table: str, messages: str, reverse: bool = False) -> ByTable:
+def aligner_of(table: str, messages: str, reverse: bool = False) -> LinksOf:
     """Return one direction's aligner, of a table and of what fast_align said when it wrote it."""
     tension, ratio = figures(messages)
-    return FastAlignForm(reverse, tension, P_NULL).by_table(table, ratio)
+    return FastAlignForm(reverse, tension, P_NULL).by_table(table, ratio)[1]
 
 
 def figures(path: str) -> Sequence[float]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -165,13 +166,11 @@ def blocks_of(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
 
 def finders(how: Tokenizing, model: Aligner | None = None) -> tuple[WordFinder, WordFinder]:
     """Return what finds the words of both sides, as a model knows them or as one will be trained."""
-    found = tokenizing_finders(how)
-    if model is None:
-        first, second = (WordFinder(None, tokenize) for tokenize in found)
-        return first, second
-    sides = model.model.source_vocabulary, model.model.target_vocabulary
-    lowercase = model.model.lowercase
-    first, second = (WordFinder(_known(x, lowercase), tokenize) for x, tokenize in zip(sides, found, strict=True))
+    known: list[Known | None] = [None, None]
+    if model is not None:
+        own = model.model
+        known = [partial(_known, side, own.lowercase) for side in (own.source_vocabulary, own.target_vocabulary)]
+    first, second = map(WordFinder, known, tokenizing_finders(how))
     return first, second
 
 
@@ -180,13 +179,10 @@ def tokenizing_finders(how: Tokenizing) -> Sequence[Finder | None]:
     return [one.spans for one in tokenizers(how.tokenize, how.tokenizer)] if how.tokenize else [None, None]
 
 
-def _known(vocabulary: Any, lowercase: bool) -> Known:
-    def known(words: Sequence[str]) -> Sequence[bool]:
-        written = [(word.lower() if lowercase else word).encode("utf-8", "surrogatepass") for word in words]
-        found: list[bool] = (vocabulary.ids(written) > 0).tolist()
-        return found
-
-    return known
+def _known(vocabulary: Any, lowercase: bool, words: Sequence[str]) -> Sequence[bool]:
+    written = [(word.lower() if lowercase else word).encode("utf-8", "surrogatepass") for word in words]
+    found: list[bool] = (vocabulary.ids(written) > 0).tolist()
+    return found
 
 
 def parsed_pairs(sources: Iterable[str | Segment], targets: Iterable[str], markup: str = "xml") -> Iterator[Pair]:

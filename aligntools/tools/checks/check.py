@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.alignments import Alignments
+from aligntools.aligning.settings import CheckSettings
 from aligntools.formats.inputs.sentences import Sentence, words_of
 from aligntools.formats.links.findings import DIFFERENCES, SPANS, Finding, of_fields
 from aligntools.ground.declarations import Keywords, taking
 from aligntools.tools.checks.judgements import Judged, Lengths, judge, judge_alone
 from aligntools.tools.checks.null_rates import Floats, WordTypes, log_odds, null_shares, usual_rates
-from aligntools.tools.checks.segments import CheckSettings
 from aligntools.tools.filters import best_links, model_for, qualities
 
 if TYPE_CHECKING:
@@ -115,11 +115,7 @@ class Checked(Sequence[PairCheck]):
     pairs: list[PairCheck]
     unlinked_share: float
 
-    @overload
-    def __getitem__(self, index: int) -> PairCheck: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[PairCheck]: ...
-    def __getitem__(self, index: int | slice) -> PairCheck | list[PairCheck]:
+    def __getitem__(self, index: Any) -> Any:
         return self.pairs[index]
 
     def __len__(self) -> int:

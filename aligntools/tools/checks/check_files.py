@@ -4,11 +4,11 @@ import json
 from typing import Literal
 
 from aligntools.aligning.alignments import AlignmentTally
+from aligntools.aligning.settings import CheckSettings
 from aligntools.formats.links.findings import as_text
 from aligntools.formats.opening.files import writing
 from aligntools.ground.errors import UsageProblem
 from aligntools.tools.checks.check import Checked, Checker, PairCheck
-from aligntools.tools.checks.segments import CheckSettings
 from aligntools.tools.text_work import TextWork
 from aligntools.words.vocabulary import split_words
 

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.tools.checks.null_rates import MOST, Floats
-from aligntools.tools.checks.segments import Span, maximal_spans
 from aligntools.words.placeholders import Placeholders, placeholders, visible
 
 #: Words that occur again count as a repetition from this many on, where they do not follow each other at once.
@@ -31,6 +30,40 @@ _DATE = re.compile(
 _TIME = re.compile(r"(?<![\d.,:])(\d{1,2}) ?: ?(\d\d)(?: ?: ?(\d\d))?(?!\d|[.,:]\d)")
 _CONVERSION = re.compile(r"%(?!\d+\$)[^(%{<A-Z\d]*[\d.*lhqjztL]*[a-zA-Z@]")
 _POSITION = re.compile(r"%\d+\$.+")
+
+
+class Span(NamedTuple):
+    """Words of one side of a pair, one after the other, and how much speaks for them having no counterpart."""
+
+    #: first word, from 0
+    start: int
+    #: the word after the last
+    end: int
+    #: sum of the words' log-odds, natural logarithms
+    score: float
+
+
+def maximal_spans(scores: Sequence[float]) -> list[Span]:
+    """Return the maximal scoring spans of a sequence (Ruzzo and Tompa 1999), in order; the best has the highest sum.
+
+    None can be made longer or shorter without its sum falling, and none overlaps another. Linear time in practice.
+    """
+    # a candidate: start, end, sum of all that is before it, sum up to its end
+    found: list[tuple[int, int, float, float]] = []
+    total = 0.0
+    for k, score in enumerate(scores):
+        before, total = total, total + score
+        if score <= 0:
+            continue
+        start, left, right = k, before, total
+        while found:
+            at = next((n for n in range(len(found) - 1, -1, -1) if found[n][2] < left), None)
+            if at is None or found[at][3] >= right:
+                break
+            start, left = found[at][0], found[at][2]
+            del found[at:]
+        found.append((start, k + 1, left, right))
+    return [Span(s, e, right - left) for s, e, left, right in found]
 
 
 def repetitions(words: Sequence[str], at_once: bool = False) -> list[Span]:

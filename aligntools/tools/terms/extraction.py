@@ -87,8 +87,10 @@ def kinds_of(text: Bitext, links: Links, learned: bool) -> tuple[np.ndarray, np.
         words = vocabulary.words()
         kinds = np.array([kind_of(word) for word in words], np.int8)
         if learned:
-            counts = np.bincount(side.tokens, minlength=len(words))
-            best = best_shares(len(words), ends[k], ends[1 - k], counts)
+            pairs, times = np.unique(ends[k].astype(np.int64) << 32 | ends[1 - k].astype(np.int64), return_counts=True)
+            best = np.zeros(len(words))  # which share of a word's occurrences is linked to its most frequent partner
+            np.maximum.at(best, pairs >> 32, times)
+            best = np.minimum(best / np.maximum(np.bincount(side.tokens, minlength=len(words)), 1), 1.0)
             kinds[stop_words(words, side.tokens, best) & (kinds == ANYWHERE)] = WITHIN
         found.append(kinds)
     return found[0], found[1]
@@ -271,14 +273,3 @@ def stop_words(words: Sequence[str], tokens: np.ndarray, best: np.ndarray) -> np
     parts = np.log(np.maximum(share, 1e-12) / _FREQUENT), -np.log(uneven / _UNEVEN), _BEST - best, _LETTERS - lengths
     score = np.sum([weight * part for weight, part in zip(_WEIGHTS, parts, strict=True)], axis=0)
     return np.asarray(frequent & (score > _NEEDED))
-
-
-def best_shares(words: int, own: np.ndarray, other: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return which share of a word's occurrences (``counts``) is linked to its most frequent partner, float64 [words].
-
-    own, other [links]: The words of each link.
-    """
-    pairs, times = np.unique(own.astype(np.int64) << 32 | other.astype(np.int64), return_counts=True)
-    best = np.zeros(words)
-    np.maximum.at(best, pairs >> 32, times)
-    return np.asarray(np.minimum(best / np.maximum(counts, 1), 1.0))
