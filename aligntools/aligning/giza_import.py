@@ -17,7 +17,7 @@ from aligntools.aligning.settings import AlignerSettings, Direction, ResolvedSet
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.views import view_text
-from aligntools.formats.links.giza import Entries, GizaDistances
+from aligntools.formats.links.giza import Entries
 from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.formats.text.giza_trainings import GizaTraining
 from aligntools.ground.parallel import Pool
@@ -129,7 +129,7 @@ def _fertility(training: GizaTraining | None, numbers: np.ndarray) -> np.ndarray
         known = training.fertilities.p[:, : kc.FERTILITIES]
         known = np.pad(known, ((0, 0), (0, kc.FERTILITIES - known.shape[1])))
         found[:] = known.mean(0)
-        found[_places(numbers, training.fertilities.words)] = known
+        found[_places(numbers, training.fertilities.keys[:, 0])] = known
     return found
 
 
@@ -140,12 +140,12 @@ def _jumps(training: GizaTraining) -> np.ndarray:
     if training.jumps is not None and training.first is not None and len(training.first) > w + 1:
         all_jumps, first = training.jumps, training.first
     elif training.heads is not None:
-        _, _, p = training.heads
+        keys, p = training.heads
         reach = p.shape[1] // 2
         distances = np.zeros(201)
         most = min(reach, 100)
         distances[100 - most : 101 + most] = p.mean(0)[reach - most : reach + most + 1]
-        begins = p[training.heads.given == 0]
+        begins = p[keys[:, 1] == 0]
         first = (begins if len(begins) else p).mean(0)[reach + 1 :] + LEAST
         all_jumps = distances + LEAST
     else:
@@ -174,12 +174,12 @@ def _classes(
         if training is None or training.heads is None or training.others is None:
             continue
         share = training.number("model4smoothfactor", 0.0)
-        heads[d][training.heads.given, training.heads.observed] = _near(training.heads, share, 2 * _LENGTH - 1)
-        others[d][training.others.observed] = _near(training.others, share, _LENGTH - 1)
+        heads[d][*training.heads.keys[:, ::-1].T] = _near(training.heads, share, 2 * _LENGTH - 1)
+        others[d][training.others.keys[:, 0]] = _near(training.others, share, _LENGTH - 1)
     return {"word_classes": of_words, "heads": tuple(heads), "others": tuple(others)}
 
 
-def _near(distances: GizaDistances, share: float, ways: int) -> np.ndarray:
+def _near(distances: Entries, share: float, ways: int) -> np.ndarray:
     """Return the distances that are told apart here, smoothed."""
     reach = distances.p.shape[1] // 2
     wide = np.pad(distances.p, ((0, 0), (kc.FARTHEST, kc.FARTHEST)))

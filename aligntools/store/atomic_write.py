@@ -24,10 +24,6 @@ def _stem(name: str) -> str:
     return "." + os.fsdecode(os.fsencode(name)[:100])
 
 
-def _host() -> str:
-    return re.sub(r"[^\w.-]", "", system.host())[:64]
-
-
 def _status(place: str) -> os.stat_result | None:
     """Return the status of the regular file that is to be replaced; None where there is none."""
     try:
@@ -73,8 +69,9 @@ class _Part:
         folder, name = os.path.split(place)
         replaced = _status(place)
         mode = 0o666 if replaced is None else 0o600
+        host = re.sub(r"[^\w.-]", "", system.host())[:64]
         while True:
-            token = f"{os.getpid()}@{_host()}.{os.urandom(4).hex()}"
+            token = f"{os.getpid()}@{host}.{os.urandom(4).hex()}"
             self.name = os.path.join(folder, f"{_stem(name)}.{token}.part")
             try:
                 self._handle = os.open(self.name, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.BINARY, mode)

@@ -41,12 +41,8 @@ def _before(pool, a, b):
 
 @kernel(fast=False)
 def _swap(order, cache, a, b):
-    kept = order[a]
-    order[a] = order[b]
-    order[b] = kept
-    code = cache[a]
-    cache[a] = cache[b]
-    cache[b] = code
+    order[a], order[b] = order[b], order[a]
+    cache[a], cache[b] = cache[b], cache[a]
 
 
 @kernel(fast=False)
@@ -130,9 +126,7 @@ def sort_keys(pool, starts, order, cache, stack):
             for b in range(a + 1, height):
                 if stack[b, 1] - stack[b, 0] > stack[a, 1] - stack[a, 0]:
                     for column in range(4):
-                        kept = stack[a, column]
-                        stack[a, column] = stack[b, column]
-                        stack[b, column] = kept
+                        stack[a, column], stack[b, column] = stack[b, column], stack[a, column]
 
 
 @kernel(fast=False)

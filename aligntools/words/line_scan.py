@@ -134,8 +134,9 @@ class Scanner:
         """Count bytes that were read."""
         self._unread -= size
 
-    def scan(self, block: bytes, at: int, bars: bool, tab: bool, table: np.ndarray) -> tuple[int, int]:
-        """Describe lines; see `kernels_text.scan_lines`."""
+    def scan(self, block: bytes, at: int, format: str | None, table: np.ndarray) -> tuple[int, int]:
+        """Describe lines of a format, or of one side; see `kernels_text.scan_lines`."""
+        bars, tab = format in ("joint", "either"), format in ("tsv", "either")
         if not self.compiled:
             return _scan_lines(block, at, bars, tab, table)
         from aligntools.words import kernels_text

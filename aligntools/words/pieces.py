@@ -230,10 +230,14 @@ def recognized(lines: Sequence[bytes]) -> str | None:
 
 
 def _in_bytes(lines: Sequence[bytes], scheme: str | None) -> tuple[Sequence[bytes], str | None]:
-    """Return lines of GPT-2's alphabet as the bytes that it stands for, marked as SentencePiece's are."""
-    if scheme == "byte-level":
-        return [from_byte_alphabet(line) for line in lines], "sentencepiece"
-    return lines, scheme
+    """Return lines of pieces in GPT-2's alphabet as the bytes that it stands for, with ``▁`` for spaces in pieces."""
+    if scheme != "byte-level":
+        return lines, scheme
+    found = []
+    for line in lines:
+        tokens = re.split("[ \t]+", line.decode("utf-8", "surrogateescape"))
+        found.append(b" ".join(_decoded(token) for token in tokens if token))
+    return found, "sentencepiece"
 
 
 def cut_by_marks(lines: Sequence[bytes], scheme: str | None) -> Cut:
@@ -292,24 +296,19 @@ def _filled(units: Units, others: Units, lines: np.ndarray) -> Units:
     return Units(begins, ends, np.concatenate([[0], np.cumsum(counts)]))
 
 
-class _Letters:
-    """The letters of a line's tokens, and for each the first and the last token that it is of."""
+def _letters(tokens: Sequence[bytes], fold: Callable[[str], str]) -> str:
+    """Return the letters of a line's tokens."""
+    return "".join(map(fold, b"".join(tokens).decode("utf-8", "surrogateescape")))
 
-    def __init__(self, tokens: Sequence[bytes], fold: Callable[[str], str]) -> None:
-        data = b"".join(tokens)
-        found = [fold(c) for c in data.decode("utf-8", "surrogateescape")]
-        self.text = "".join(found)
-        self._tokens, self._data, self._found = tokens, data, found
 
-    def of(self) -> list[tuple[int, int]]:
-        """Return the first and the last token of each letter."""
-        token = np.repeat(np.arange(len(self._tokens)), list(map(len, self._tokens)))
-        characters = self._data.decode("utf-8", "surrogateescape")
-        sizes = np.array([len(c.encode("utf-8", "surrogateescape")) for c in characters], np.int64)
-        ends = np.cumsum(sizes)
-        counts = list(map(len, self._found))
-        first, last = np.repeat(token[ends - sizes], counts), np.repeat(token[ends - 1], counts)
-        return list(zip(first.tolist(), last.tolist(), strict=True))
+def _tokens_of_letters(tokens: Sequence[bytes], fold: Callable[[str], str]) -> list[tuple[int, int]]:
+    """Return the first and the last token of each letter of a line's tokens."""
+    token = np.repeat(np.arange(len(tokens)), list(map(len, tokens)))
+    characters = b"".join(tokens).decode("utf-8", "surrogateescape")
+    sizes = np.array([len(c.encode("utf-8", "surrogateescape")) for c in characters], np.int64)
+    ends, counts = np.cumsum(sizes), [len(fold(c)) for c in characters]
+    first, last = np.repeat(token[ends - sizes], counts), np.repeat(token[ends - 1], counts)
+    return list(zip(first.tolist(), last.tolist(), strict=True))
 
 
 def _cut_line(words: bytes, pieces: bytes, scheme: str | None) -> Cut:
@@ -318,21 +317,21 @@ def _cut_line(words: bytes, pieces: bytes, scheme: str | None) -> Cut:
     parts = [content(token, scheme) for token in tokens]
     for skipped in (False, True) if any(marks) else (False,):
         own = [b"" if skipped and is_special else part for part, is_special in zip(parts, marks, strict=True)]
-        for fold in (visible, folded, without_underscores):
-            left, right = _Letters(whole, fold), _Letters(own, fold)
-            if left.text == right.text:
+        for fold in (visible, folded, lambda c: "" if c == "_" else folded(c)):  # _ joins syllables of a word
+            if _letters(whole, fold) == _letters(own, fold):
                 free = [skipped and one for one in marks]
                 if scheme == "icu":
                     free = [one or part == MARK for one, part in zip(free, own, strict=True)]
-                return _by_letters(left, right, len(whole), own, free)
+                return _by_letters(whole, own, fold, free)
     return _cut_unknown(whole, tokens, parts, scheme)
 
 
-def _by_letters(left: _Letters, right: _Letters, n_words: int, parts: list[bytes], free: list[bool]) -> Cut:
+def _by_letters(words: list[bytes], parts: list[bytes], fold: Callable[[str], str], free: list[bool]) -> Cut:
     """Cut a line whose letters are those of its words; tokens that are ``free`` have no word."""
+    n_words = len(words)
     begins, ends = [-1] * n_words, [0] * n_words
     first, last = [-1] * len(parts), [0] * len(parts)
-    for (word, _), (begin, end) in zip(left.of(), right.of(), strict=True):
+    for (word, _), (begin, end) in zip(_tokens_of_letters(words, fold), _tokens_of_letters(parts, fold), strict=True):
         begins[word], ends[word] = begin if begins[word] < 0 else begins[word], end + 1
         for token in range(begin, end + 1):
             first[token], last[token] = word if first[token] < 0 else first[token], word + 1
@@ -341,7 +340,7 @@ def _by_letters(left: _Letters, right: _Letters, n_words: int, parts: list[bytes
         if first[token] >= 0:
             previous = last[token] - 1
             continue
-        seen = _Letters([part], visible).text
+        seen = _letters([part], visible)
         word = previous if part.replace(MARK, b"") and previous >= 0 else -1  # else of the next one, if any
         if word < 0:
             word = next((w for w in range(previous + 1, n_words) if begins[w] >= 0), previous)
@@ -363,8 +362,8 @@ def _by_letters(left: _Letters, right: _Letters, n_words: int, parts: list[bytes
 def _cut_unknown(whole: list[bytes], tokens: list[bytes], parts: list[bytes], scheme: str | None) -> Cut:
     """Cut a line by its marks, in which pieces stand for something unknown."""
     cut = cut_by_marks([b" ".join(tokens)], scheme)
-    words = [_Letters([word], folded).text for word in whole]
-    seen = np.flatnonzero([bool(_Letters([word], visible).text) for word in whole])
+    words = [_letters([word], folded) for word in whole]
+    seen = np.flatnonzero([bool(_letters([word], visible)) for word in whole])
     begins, ends = cut.pieces_of.begins, cut.pieces_of.ends
     none = Units(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(2, np.int64))
     wrong = Cut(none, none, np.zeros(1, np.int64))
@@ -372,7 +371,7 @@ def _cut_unknown(whole: list[bytes], tokens: list[bytes], parts: list[bytes], sc
         return wrong
     for word, begin, end in zip(seen.tolist(), begins.tolist(), ends.tolist(), strict=True):
         unknown = any(_UNKNOWN.search(token) for token in tokens[begin:end])
-        if not unknown and _Letters(parts[begin:end], folded).text != words[word]:
+        if not unknown and _letters(parts[begin:end], folded) != words[word]:
             return wrong
     if len(seen) == len(whole):
         return cut
@@ -431,14 +430,10 @@ LANGUAGE = re.compile(rb"[a-z]{2}_[A-Z]{2}|[a-z]{3}_[A-Z][a-z]{3}")
 BYTE = re.compile(rb"<0x([0-9A-Fa-f]{2})>")
 
 
-def _byte_alphabet() -> dict[str, int]:
-    """Return the byte that each character of GPT-2's alphabet stands for."""
-    printed = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(256) if byte not in set(printed)]
-    return {chr(byte): byte for byte in printed} | {chr(256 + n): byte for n, byte in enumerate(others)}
-
-
-_BYTES = _byte_alphabet()
+#: The byte that each character of GPT-2's alphabet stands for: those that print are themselves, others come after them.
+_PRINTED = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+_OTHERS = sorted({*range(256)} - {*_PRINTED})
+_BYTES = {chr(byte): byte for byte in _PRINTED} | {chr(256 + n): byte for n, byte in enumerate(_OTHERS)}
 
 
 @lru_cache(1 << 18)
@@ -447,12 +442,6 @@ def _decoded(token: str) -> bytes:
         return token.encode("utf-8", "surrogateescape")
     raw = bytes(_BYTES[c] for c in token)
     return MARK.join(re.split(rb"[ \t\r\n]", raw))
-
-
-def from_byte_alphabet(line: bytes) -> bytes:
-    """Return a line of pieces in GPT-2's alphabet of bytes as these bytes, with ``▁`` for each space in a piece."""
-    text = line.decode("utf-8", "surrogateescape")
-    return b" ".join(_decoded(token) for token in re.split("[ \t]+", text) if token)
 
 
 def content(token: bytes, scheme: str | None) -> bytes:
@@ -489,8 +478,3 @@ def folded(c: str) -> str:
     """Return a character without case, accents and compatibility forms."""
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", visible(c)).casefold())
     return "".join(one for one in plain if unicodedata.category(one) != "Mn" and visible(one))
-
-
-def without_underscores(c: str) -> str:
-    """Return a character folded, and nothing for ``_``, which joins the syllables of a word."""
-    return "" if c == "_" else folded(c)

@@ -114,18 +114,11 @@ def raw_words(text: str) -> list[tuple[int, int]]:
         begin, end = found.span()
         word = found.group()
         if end - begin > 1 and not (word.islower() or word[1:].islower() or word.isupper()):
-            for cut in _case_changes(word):
-                spans.append((begin, found.start() + cut))
-                begin = found.start() + cut
+            # before a capital with a small letter before it, or only behind it
+            last, start = len(word) - 1, begin
+            for k in range(1, len(word)):
+                if word[k].isupper() and (word[k - 1].islower() or (k < last - 1 and word[k + 1 : k + 3].islower())):
+                    spans.append((begin, start + k))
+                    begin = start + k
         spans.append((begin, end))
     return whole(text, spans)
-
-
-def _case_changes(word: str) -> list[int]:
-    """Return where a word is cut: before an upper-case letter with a lower-case one before it, or only behind it."""
-    last = len(word) - 1
-    return [
-        k
-        for k in range(1, len(word))
-        if word[k].isupper() and (word[k - 1].islower() or (k < last - 1 and word[k + 1 : k + 3].islower()))
-    ]

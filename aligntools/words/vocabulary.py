@@ -313,7 +313,10 @@ class Lookup:
                 new = [word.decode().lower().encode() for word in new]
             ids = self._vocabulary.ids(new)
             for k in np.flatnonzero(ids < 0).tolist():
-                ids[k] = self._unknown_id(new[k])
+                number = self._unknown.setdefault(new[k], len(self._names))
+                if number == len(self._names):
+                    self._names.append(new[k])
+                ids[k] = base + number
             self._mapping.extend(len(ids))[:] = ids
         tokens[:] = self._mapping.used[tokens]
         extra = []
@@ -329,9 +332,3 @@ class Lookup:
             lexicon.clear()
             self._start()
         return ExtendedVocabulary(self._vocabulary, extra)
-
-    def _unknown_id(self, word: bytes) -> int:
-        number = self._unknown.setdefault(word, len(self._names))
-        if number == len(self._names):
-            self._names.append(word)
-        return len(self._vocabulary) + number

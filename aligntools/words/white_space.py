@@ -198,7 +198,17 @@ class WhiteSpace:
     @property
     def found(self) -> str:
         """A line on what was found, or an empty one."""
-        return found_in(self._name, self.lines, self.characters) if self.lines else ""
+        if not self.lines:
+            return ""
+        found = [f"U+{ord(c):04X} {_NAMES.get(c) or unicodedata.name(c)}" for c in sorted(self.characters)]
+        if len(found) > _SHOWN:
+            found[_SHOWN:] = ["..."]
+        shown = "<stdin>" if str(self._name) == "-" else self._name
+        have = f"{self.lines} lines have" if self.lines > 1 else "1 line has"
+        return (
+            f"{shown}: {have} white space other than spaces and tabs within words ({', '.join(found)});"
+            " `split=unicode` separates words there too, as Python's str.split() does"
+        )
 
     def tell(self) -> None:
         """Log, once for a text, what was found."""
@@ -211,19 +221,6 @@ class WhiteSpace:
         for block in blocks:
             yield self(block)
         self.tell()
-
-
-def found_in(name: object, lines: int, characters: Iterable[str]) -> str:
-    """Return a line on the other white space of a text."""
-    found = [f"U+{ord(c):04X} {_NAMES.get(c) or unicodedata.name(c)}" for c in sorted(characters)]
-    if len(found) > _SHOWN:
-        found[_SHOWN:] = ["..."]
-    shown = "<stdin>" if str(name) == "-" else name
-    have = f"{lines} lines have" if lines > 1 else "1 line has"
-    return (
-        f"{shown}: {have} white space other than spaces and tabs within words ({', '.join(found)});"
-        " `split=unicode` separates words there too, as Python's str.split() does"
-    )
 
 
 @contextmanager
@@ -242,16 +239,13 @@ _HANGING = re.compile(r"(?<!\S)(?:\S*\w[.,;:!?][\"'”’»)\]]*|[\"“„«(\[]
 _SHARE, _FEWEST, _GLANCE = 0.06, 6, 1 << 16
 
 
-def looks_untokenized(block: bytes) -> bool:
-    """Return whether many of the words at the beginning of a text have punctuation on them."""
+def hint(path: object, block: bytes) -> None:
+    """Log, once for a run, that many words at a file's beginning, which this is, have punctuation on them."""
+    if not isinstance(path, (str, os.PathLike)):
+        return
     text = block[:_GLANCE].decode("utf-8", "ignore")
     hanging = len(_HANGING.findall(text))
-    return hanging >= _FEWEST and hanging >= _SHARE * len(text.split())
-
-
-def hint(path: object, block: bytes) -> None:
-    """Log, once for a run, that a file, of which this is the beginning, looks untokenized."""
-    if isinstance(path, (str, os.PathLike)) and looks_untokenized(block):
+    if hanging >= _FEWEST and hanging >= _SHARE * len(text.split()):
         shown = "<stdin>" if str(path) == "-" else path
         advice = "words would be taken with it (see `tokenize` of `align()` and `Tagger.tag_text()`)"
         once = {"once": "untokenized"}

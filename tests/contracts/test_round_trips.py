@@ -354,7 +354,7 @@ def _nbest(path, text):
 def _lattices(path, text):
     rows = [[(word,) for word in row] for row in text.sentences]
     wanted = [plf.WordLattice(tuple((plf.Arc(word, (0.5,)),) for (word,) in row)) for row in rows]
-    put(path, "".join(f"{plf.format_plf(lattice)}\n" for lattice in wanted).encode())
+    put(path, "".join(f"{lattice}\n" for lattice in wanted).encode())
     return wanted, list(plf.stream_lattices(path, "plf"))
 
 
@@ -468,7 +468,7 @@ WAYS = {
     "check, TSV": Way("check_files.row", "findings.read_findings", _findings("tsv")),
     "check, JSON": Way("check_files.row", "findings.read_findings", _findings("json")),
     "n-best lists": Way("nbest.format_nbest", "others", _nbest),
-    "lattices": Way("plf.format_plf", "plf.stream_lattices", _lattices),
+    "lattices": Way("plf.WordLattice", "plf.stream_lattices", _lattices),
     "TMX": Way("others", "exchange.PairsFile", _exchange("tmx")),
     "XLIFF": Way("others", "exchange.PairsFile", _exchange("xliff")),
     "ARPA": Way("arpa.write_arpa", "arpa.ArpaReader", _arpa),

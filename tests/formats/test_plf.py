@@ -10,7 +10,6 @@ from aligntools.formats.translation.plf import (
     EPSILON,
     Arc,
     WordLattice,
-    format_plf,
     parse_cn,
     parse_plf,
     stream_lattices,
@@ -46,7 +45,7 @@ def lattices(draw, network=False):
 @given(lattices())
 def test_what_is_written_is_read_again(made):
     lattice, scores = made
-    text = format_plf(lattice)
+    text = str(lattice)
     assert parse_plf(text, scores) == lattice
     if not any("," in arc.word for _, _, arc in lattice.arcs()):
         assert parse_plf(text.replace(",", " ,\t")) == lattice

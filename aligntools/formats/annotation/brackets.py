@@ -6,9 +6,10 @@ without them. Brackets in words, tags and labels are written as ``-LRB-`` and ``
 stand between trees.
 """
 
+import functools
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -277,15 +278,6 @@ def category(label: str) -> str:
     return re.split(r"[-=]", label, maxsplit=1)[0] or label
 
 
-def without_indices(label: str) -> str:
-    """Return a label without what tells constituents apart that belong together.
-
-    >>> [without_indices(label) for label in ("NP-SBJ-1", "PP-TMP=2", "-1", "NN-2nd")]
-    ['NP-SBJ', 'PP-TMP', '-1', 'NN-2nd']
-    """
-    return _INDEX.sub("", label)
-
-
 def are_named(trees: Iterable[Tree]) -> bool:
     """Return whether traces of a treebank are known by their names (``*T*-1``): none is under ``-NONE-``."""
     return not any(leaf.label == NONE for tree in trees for leaf in tree.leaves())
@@ -308,7 +300,9 @@ def plain(tree: Tree, functions: bool = False, traces: bool = False, named: bool
     named: Traces are known by their names, too; see `are_named`.
     """
     top, order = Tree("", [Tree("")]), list[Tree]()
-    name = (str if traces else without_indices) if functions else category
+    name: Callable[[str], str] = category
+    if functions:  # indices tell constituents apart that belong together
+        name = str if traces else functools.partial(_INDEX.sub, "")
     waiting = [(tree, top.children[0])]
     while waiting:
         old, new = waiting.pop()

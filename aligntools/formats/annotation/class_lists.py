@@ -77,8 +77,8 @@ class ClassList:
         """
         for field in (*self.words, *self.classes):
             if not field or _BREAK.search(field):
-                shown = field[:40].decode("utf-8", "replace")
-                raise UsageProblem(f"'{one_line(shown)}' cannot be in a list: it is empty or has a tab or a line's end")
+                shown = one_line(files.start_of(field))
+                raise UsageProblem(f"'{shown}' cannot be in a list: it is empty or has a tab or a line's end")
         if not self.paths and self.words and all(map(_PATH.fullmatch, self.words)):
             raise UsageProblem("every word is made of 0 and 1, so that the list would be read as one of paths")
         fine = (whole_words(self.words) & whole_words(self.classes)).tolist()
@@ -137,8 +137,8 @@ def read_classes(path: object) -> ClassList:
             wanted = "word TAB class TAB count, or path TAB word TAB count"
             raise DataError(path, number, f"has {len(fields)} fields between tabs or an empty one; expected {wanted}")
         if not _COUNT.fullmatch(fields[2]):
-            shown = fields[2][:40].decode("utf-8", "replace")
-            raise DataError(path, number, f"'{shown}' is not a count; expected a whole number after the second tab")
+            problem = f"'{files.start_of(fields[2])}' is not a count; expected a whole number after the second tab"
+            raise DataError(path, number, problem)
         rows.append(fields)
     if not rows:
         raise DataError(path, None, "has no words; expected lines of word TAB class TAB count")

@@ -125,10 +125,12 @@ class Conll:
     def heads(self) -> np.ndarray:
         """Return the number of each word's head in its sentence, int32 [words]: 0 for a root, -1 for ``_``."""
         values = self.column(COLUMNS["head"])
-        if all(map(bytes.isdigit, values)) and max(map(len, values), default=0) < 10:
-            heads = np.fromiter(map(int, values), np.int32, len(values))
-        else:
-            heads = np.array([self._head(k, value) for k, value in enumerate(values)], np.int32)
+        due = f"column {(self.layout.places[COLUMNS['head']] or 0) + 1} is another word's id,"
+        if (bad := next((k for k, v in enumerate(values) if not v.isdigit() and v != b"_"), None)) is not None:
+            problem = f"head '{_shown(values[bad])}' is not a number; {due} 0 for the root, or _"
+            raise DataError(self.path, self.line_of_word(bad), problem)
+        numbers = (-1 if value == b"_" else int(value) if len(value) < 10 else 1 << 30 for value in values)
+        heads = np.fromiter(numbers, np.int32, len(values))
         lengths = np.diff(self.offsets)
         own = np.arange(1, len(heads) + 1) - np.repeat(self.offsets[:-1], lengths)
         wrong = np.flatnonzero((heads > np.repeat(lengths, lengths)) | (heads == own))
@@ -139,22 +141,8 @@ class Conll:
             else:
                 sentence = int(np.searchsorted(self.offsets, k, "right")) - 1
                 problem = f"head {_shown(values[k])} is past the sentence's last word, {lengths[sentence]}"
-            raise DataError(self.path, self.line_of_word(k), f"{problem}; {self._heads_are} another word's id, or 0")
+            raise DataError(self.path, self.line_of_word(k), f"{problem}; {due} or 0")
         return heads
-
-    @property
-    def _heads_are(self) -> str:
-        return f"column {(self.layout.places[COLUMNS['head']] or 0) + 1} is"
-
-    def _head(self, k: int, value: bytes) -> int:
-        if value == b"_":
-            return -1
-        if not value.isdigit():
-            problem = (
-                f"head '{_shown(value)}' is not a number; {self._heads_are} another word's id, 0 for the root, or _"
-            )
-            raise DataError(self.path, self.line_of_word(k), problem)
-        return int(value) if len(value) < 10 else 1 << 30
 
     def line_of_word(self, k: int) -> int:
         """Return the 1-based number of a word's line in the file."""

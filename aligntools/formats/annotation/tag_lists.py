@@ -67,8 +67,7 @@ def read_posteriors(path: str) -> list[list[tuple[bytes, dict[bytes, float]]]]:
             try:
                 found[tag] = float(value)
             except ValueError:
-                shown = field[:40].decode("utf-8", "replace")
-                problem = f"'{shown}' is not tag:probability; these were expected, separated by tabs"
+                problem = f"'{files.start_of(field)}' is not tag:probability; these were expected, separated by tabs"
                 raise DataError(path, number, problem) from None
         own.append((word, found))
     return sentences + ([own] if own else [])

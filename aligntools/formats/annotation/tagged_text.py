@@ -51,7 +51,7 @@ class Tokens:
 
 def stream_text(path: object, lines: int = 10_000) -> Iterator[Tokens]:
     """Read the words of text of any kind, in parts; with one line in a part it is plain text, answered line by line."""
-    for part in _stream(path, "text" if lines == 1 else "auto", None, lines, FORMATS):
+    for part in stream_tags(path, "text" if lines == 1 else "auto", None, lines, plain=True, wanted=False):
         text = tokens_of_conll(part, None) if isinstance(part, Conll) else part
         if text.format != "text":
             text = replace(text, words=list(map(without_spaces, text.words)), tags=None)
@@ -66,7 +66,7 @@ def read_text(path: object) -> Tokens:
 
 def stream_sentences(path: object, format: str = "auto", sentences: int = 10_000) -> Iterator[Conll | Tokens]:
     """Yield text to be tagged in parts, CoNLL or words without tags; see `stream_tags`."""
-    for part in _stream(path, format, None, sentences, FORMATS):
+    for part in stream_tags(path, format, None, sentences, plain=True, wanted=False):
         yield part if isinstance(part, Conll) else replace(part, tags=None)
 
 
@@ -77,6 +77,7 @@ def stream_tags(
     sentences: int = 10_000,
     plain: bool = False,
     column: str | int | None = None,
+    wanted: bool = True,
 ) -> Iterator[Conll | Tokens]:
     """Read text with tags in parts; all have ``words`` and ``offsets``.
 
@@ -85,27 +86,16 @@ def stream_tags(
     sentences: Most sentences in a part. A part of CoNLL may have none, but lines that belong into the output.
     plain: It may be plain text (``text``), too, which has no tags.
     column: Of ``columns``: that of the tags, counted from 1; a name or None is the second one.
+    wanted: Its tags are; otherwise it is logged that a file of lines has some.
     """
-    yield from _stream(path, format, separator, sentences, FORMATS if plain else FORMATS[:-1], column, True)
-
-
-def _stream(
-    path: object,
-    format: str,
-    separator: bytes | None,
-    sentences: int,
-    among: Sequence[str],
-    column: str | int | None = None,
-    tags: bool = False,
-) -> Iterator[Conll | Tokens]:
-    """Read lines of a file of one of some kinds; ``tags``: its tags are wanted."""
+    among = FORMATS if plain else FORMATS[:-1]
     with files.reading(path) as file:
         lines: Iterable[bytes] = file
         if format == "auto" or (format == "tagged" and separator is None):
             seen, lines = first_lines(file)
             kinds = among if format == "auto" else ("tagged",)
             format, separator = sniff(seen, kinds, separator, path)
-            if format in ("trees", "columns") or (format == "tagged" and not tags):
+            if format in ("trees", "columns") or (format == "tagged" and not wanted):
                 tell_kind(path, format)
         yield from parts_of_kind(path, lines, format, separator, sentences, column)
 
@@ -161,7 +151,7 @@ def tell_kind(path: object, kind: str) -> None:
 
 def read_tags(
     path: object,
-    column: str | int = "upos",
+    column: str | int | None = "upos",
     format: str = "auto",
     separator: bytes | None = None,
     partial: bool = False,
@@ -169,23 +159,11 @@ def read_tags(
     """Read tagged text of any kind, for training and for scoring.
 
     column: Column of CoNLL that holds the tags, by name (``upos``, ``xpos``) or number, counted from 1. In the format
-        ``columns`` a name means the second one.
+        ``columns`` a name means the second one. None: the words alone are read.
     format: One of `FORMATS` but ``text``, or ``auto``: as the first lines look, see `sniff`.
     separator: Between word and tag of tagged text; None: the one that the first lines have.
     partial: Words may have no tag, ``_``; in tagged text that is ``word__``.
     """
-    return _read(path, format, separator, column, FORMATS[:-1], partial)
-
-
-def read_words(path: object, format: str = "auto", separator: bytes | None = None) -> Tokens:
-    """Read the words of text of any kind, plain text too; tags are passed over. See `read_tags`."""
-    return _read(path, format, separator, None, FORMATS, False)
-
-
-def _read(
-    path: object, format: str, separator: bytes | None, column: int | str | None, among: Sequence[str], partial: bool
-) -> Tokens:
-    """Read words and, unless ``column`` is None, tags."""
     if column is not None and format == "text":
         raise UsageProblem("plain text has no tags; give tagged text or CoNLL")
     if isinstance(column, str):
@@ -195,6 +173,7 @@ def _read(
     with files.reading(path, FOR_OBJECTS) as file:
         lines = list(file)
     if format == "auto" or (format == "tagged" and separator is None):
+        among = FORMATS if column is None else FORMATS[:-1]
         kinds = among if format == "auto" else ("tagged",)
         format, separator = sniff(first_lines(lines)[0], kinds, separator, path)
     if format == "conll":
@@ -207,6 +186,11 @@ def _read(
         return parse_tagged(path, lines, 1, separator or SEPARATORS[0], partial)
     hint(path, b"".join(lines[:SAMPLE]))
     return _plain(WhiteSpace(path), lines)
+
+
+def read_words(path: object, format: str = "auto", separator: bytes | None = None) -> Tokens:
+    """Read the words of text of any kind, plain text too; tags are passed over. See `read_tags`."""
+    return read_tags(path, None, format, separator)
 
 
 def _plain(white: WhiteSpace, lines: list[bytes]) -> Tokens:

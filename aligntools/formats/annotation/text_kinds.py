@@ -163,7 +163,14 @@ def sniff(
         return "tagged", best
     rows = [line.split(b"\t") for line in sample if not is_comment(line)]
     even = len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
-    tabbed = even and (_are_columns(rows) if text else path is None or not _is_table(rows))
+    if text:  # words and tags in the first two columns, not numbers of words
+        fields = [field for row in rows for field in row[:2]]
+        fits = (
+            len(rows) > 1 and not any(b" " in x or not x for x in fields) and not all(map(bytes.isdigit, fields[::2]))
+        )
+    else:
+        fits = path is None or not _is_table(rows)
+    tabbed = even and fits
     if "columns" in among and (tabbed or _are_spaced_columns(sample, lines)):
         return "columns", best
     if path is not None and even and len(rows) > 1 and (text or "columns" in among):
@@ -237,12 +244,6 @@ def _is_table(rows: Sequence[Sequence[bytes]]) -> bool:
     """Return whether half of the first two columns of lines hold several words."""
     fields = [field for row in rows if len(row) > 1 for field in row[:2]]
     return bool(fields) and 2 * sum(b" " in field.strip(b" ") for field in fields) >= len(fields)
-
-
-def _are_columns(rows: Sequence[Sequence[bytes]]) -> bool:
-    """Return whether words and tags may stand in the first two columns of lines; numbers of words are neither."""
-    fields = [field for row in rows for field in row[:2]]
-    return len(rows) > 1 and not any(b" " in x or not x for x in fields) and not all(map(bytes.isdigit, fields[::2]))
 
 
 def other_kind(lines: Sequence[bytes]) -> str:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from functools import reduce
 from typing import NamedTuple
 
 from aligntools.formats.opening import files
@@ -94,7 +95,7 @@ def _entries(path: str, index: bytes, articles_path: str, articles: bytes) -> It
         if found is None:
             problem = "a headword and two numbers in base 64 were expected, with tabs between them"
             raise DataError(path, number, f"'{shown(line)}': {problem}")
-        begin, size = _number(found[2]), _number(found[3])
+        begin, size = (reduce(lambda value, digit: 64 * value + _DIGITS[digit], found[k], 0) for k in (2, 3))
         if begin + size > len(articles):
             problem = f"the article ends at byte {begin + size}, and {articles_path} has {len(articles)} bytes"
             raise DataError(path, number, f"{problem}: is it another dictionary's, or cut short?")
@@ -104,13 +105,6 @@ def _entries(path: str, index: bytes, articles_path: str, articles: bytes) -> It
             raise DataError(path, number, "the headword or its article is not UTF-8") from None
         for translation in translations(article):
             yield Entry(plain(word), translation)
-
-
-def _number(digits: bytes) -> int:
-    value = 0
-    for digit in digits:
-        value = 64 * value + _DIGITS[digit]
-    return value
 
 
 def translations(article: str) -> Iterator[str]:
@@ -135,11 +129,6 @@ def translations(article: str) -> Iterator[str]:
 
 
 _BEGIN = re.compile(rb"\s*(<\?xml[^>]*\?>)?(\s|<!--.*?-->|<!DOCTYPE[^>]*>)*<dictionary[\s>]", re.DOTALL)
-
-
-def is_dictionary(data: bytes) -> bool:
-    """Return whether a file's content begins as such a dictionary, or as XML of another kind."""
-    return bool(_BEGIN.match(data)) or data.lstrip()[:5] in (b"<?xml", b"<!DOC") or data.lstrip()[:4] == b"<TEI"
 
 
 def entries(path: str, data: bytes) -> Iterator[Entry]:
@@ -191,7 +180,7 @@ def read_dictionary(path: str) -> list[Entry]:
         found = _entries_beside(path, data, True)
     elif _FIRST.match(data[:64]):
         found = _entries_beside(path, data, False)
-    elif is_dictionary(data):
+    elif _BEGIN.match(data) or data.lstrip().startswith((b"<?xml", b"<!DOC", b"<TEI")):  # or XML of another kind
         found = entries(path, data)
     else:
         found = _pairs(path, data)

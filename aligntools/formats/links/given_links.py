@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.formats.links.pharaoh import LineReader, Links, check_range, concatenate, parse_pharaoh, tokenize_links
+from aligntools.formats.opening.files import start_of
 from aligntools.formats.opening.json_text import as_number
 from aligntools.ground.errors import DataError
 
@@ -152,7 +153,7 @@ def _bad(data: bytes, path: object, line: int) -> DataError:
     """Return the error of the first line that is not made of links."""
     for number, row in enumerate(data.split(b"\n"), line):
         for token in _PREFIX.sub(b"", row).split():
-            match, shown = _LINK.fullmatch(token), token[:40].decode("utf-8", "replace")
+            match, shown = _LINK.fullmatch(token), start_of(token)
             if match is None:
                 due = "is not a link (3-4, 3-4:0.97 with a probability, or 3?4 for a possible one)"
                 return DataError(path, number, f"'{shown}' {due}")

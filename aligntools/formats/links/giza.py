@@ -23,14 +23,12 @@ _A3_WORD = re.compile(rb" \(\{ ((?:\d{1,9} )*)\}\)")
 _SPARSE = 1000
 
 
-def read_giza_a3(path: str, *, sentences: int | None = None) -> tuple[Links, int]:
+def read_giza_a3(path: str) -> tuple[Links, int]:
     """Read GIZA++'s or MGIZA's Viterbi alignments (``*.A3.final``); also return how many pairs it does not have.
 
     Pairs are put in the order of their numbers, so that the parts of a parallel run may simply be joined. ``i`` is the
     position in the sentence that generates (the file's third line, without NULL), ``j`` that in the generated one,
     which has at most one ``i``.
-
-    sentences: How many there should be; None takes the highest number found.
     """
     found: dict[int, list[tuple[int, int]]] = {}
     for line, (number, source_length, target_length), (_, _, words) in giza_records(path):
@@ -47,12 +45,9 @@ def read_giza_a3(path: str, *, sentences: int | None = None) -> tuple[Links, int
             raise DataError(path, line + 2, f"a position outside 1 to {target_length}, the target length")
         found[number] = links
     highest = max(found, default=0)
-    if sentences is not None and highest > sentences:
-        raise DataError(path, None, f"has a sentence pair {highest} where {sentences} are expected")
-    if sentences is None and highest > _SPARSE * (len(found) + _SPARSE):
+    if highest > _SPARSE * (len(found) + _SPARSE):
         raise DataError(path, None, f"has a sentence pair {highest} and only {len(found)} pairs; a number is wrong")
-    total = highest if sentences is None else sentences
-    return Links.from_lists(found.get(number, ()) for number in range(1, total + 1)), total - len(found)
+    return Links.from_lists(found.get(number, ()) for number in range(1, highest + 1)), highest - len(found)
 
 
 def giza_records(path: str) -> Iterator[tuple[int, tuple[int, int, int], tuple[bytes, bytes, bytes]]]:
@@ -244,7 +239,9 @@ def parse_bal(data: bytes, *, path: object = "-", line: int = 1) -> tuple[Links,
     direct, inverse = [], []
     for k in range(0, len(rows), 3):
         if not rows[k].strip().isdigit():
-            raise DataError(path, line + k, f"'{_shown(rows[k])}' is not the count that a sentence pair begins with")
+            raise DataError(
+                path, line + k, f"'{files.start_of(rows[k], 60)}' is not the count that a sentence pair begins with"
+            )
         b, a = _positions(rows[k + 1], path, line + k + 1), _positions(rows[k + 2], path, line + k + 2)
         for at, positions, others in ((k + 1, b, a), (k + 2, a, b)):
             if positions and not 0 <= min(positions) <= max(positions) <= len(others):
@@ -261,12 +258,10 @@ def _positions(row: bytes, path: object, line: int) -> list[int]:
     words = int(fields[0]) if fields and _NUMBER.fullmatch(fields[0]) else -1
     numbers = fields[words + 2 :]
     if words < 0 or len(numbers) != words or fields[words + 1] != b"#" or not all(map(_NUMBER.fullmatch, numbers)):
-        raise DataError(path, line, f"'{_shown(row)}' is not N words, '#' and N positions (as giza2bal.pl writes them)")
+        raise DataError(
+            path, line, f"'{files.start_of(row, 60)}' is not N words, '#' and N positions (as giza2bal.pl writes them)"
+        )
     return list(map(int, numbers))
-
-
-def _shown(row: bytes) -> str:
-    return row[:60].decode("utf-8", "replace")
 
 
 def format_union(direct: Links, inverse: Links) -> bytes:
@@ -289,24 +284,12 @@ _DISTORTED = "nine numbers, the last of them odd, and as many probabilities as i
 
 
 class Entries(NamedTuple):
-    """A table: whole numbers, int64 [n, 2 or 4], and a probability at the end, float64 [n]."""
+    """A table: whole numbers, int64 [n, columns], and the probabilities behind them, float64 [n] or [n, values].
+
+    Of ``n(phi | e)`` the whole number is a word's; of distances of IBM 4 the classes of the word and of the one before.
+    """
 
     keys: np.ndarray
-    p: np.ndarray
-
-
-class Fertilities(NamedTuple):
-    """Rows of ``n(phi | e)``: numbers of words, int64 [n], and probabilities, float64 [n, fertilities]."""
-
-    words: np.ndarray
-    p: np.ndarray
-
-
-class GizaDistances(NamedTuple):
-    """Distances of IBM 4: classes of the word and of the one before (int64 [n]), p (float64 [n, 2 reach + 1])."""
-
-    observed: np.ndarray
-    given: np.ndarray
     p: np.ndarray
 
 
@@ -322,14 +305,10 @@ def whole_lines(path: str | PathLike[str]) -> Iterator[tuple[int, bytes]]:
         raise DataError(path, None, "is empty; write it again")
 
 
-def _start_of(line: bytes) -> str:
-    return line[:40].decode("utf-8", "replace")
-
-
 def _probability(path: object, number: int, field: bytes) -> float:
     found = as_number(field)
     if not 0 <= found <= 1.001:  # rounding may give a little more than 1
-        raise DataError(path, number, f"'{_start_of(field)}' is not a probability, from 0 to 1")
+        raise DataError(path, number, f"'{files.start_of(field)}' is not a probability, from 0 to 1")
     return found
 
 
@@ -340,30 +319,20 @@ def read_entries(path: str | PathLike[str], columns: int, form: str) -> Entries:
     for number, line in whole_lines(path):
         fields = line.split()
         if len(fields) != columns + 1 or not all(map(_NUMBER.fullmatch, fields[:-1])):
-            raise DataError(path, number, f"'{_start_of(line)}' is not {form}")
+            raise DataError(path, number, f"'{files.start_of(line)}' is not {form}")
         keys.extend(map(int, fields[:-1]))
         p.append(_probability(path, number, fields[-1]))
     return Entries(np.array(keys, np.int64).reshape(-1, columns), np.array(p))
 
 
-def read_translations(path: str | PathLike[str]) -> Entries:
-    """Read ``t3.final``: ``e f t(f|e)``, words by number, 0 for NULL."""
-    return read_entries(path, 2, "e f t(f|e): the numbers of two words and a probability")
-
-
-def read_distortions(path: str | PathLike[str]) -> Entries:
-    """Read ``d3.final``: ``j i l m d(j|i,l,m)``."""
-    return read_entries(path, 4, "j i l m d(j|i,l,m): four whole numbers and a probability")
-
-
-def read_fertilities(path: str | PathLike[str]) -> Fertilities:
+def read_fertilities(path: str | PathLike[str]) -> Entries:
     """Read ``n3.final``: ``e n(0|e) n(1|e) ..``, as many on each line."""
     words: list[int] = []
     rows: list[list[float]] = []
     for number, line in whole_lines(path):
         fields = line.split()
         if not 2 < len(fields) <= _MOST_FERTILITIES or not _NUMBER.fullmatch(fields[0]):
-            problem = f"'{_start_of(line)}' is not e n(0|e) n(1|e) ..: a word's number, probabilities"
+            problem = f"'{files.start_of(line)}' is not e n(0|e) n(1|e) ..: a word's number, probabilities"
             raise DataError(path, number, problem)
         if rows and len(fields) != len(rows[0]) + 1:
             found = f"has {len(fields) - 1} probabilities, and the first line {len(rows[0])}"
@@ -372,7 +341,7 @@ def read_fertilities(path: str | PathLike[str]) -> Fertilities:
         rows.append([_probability(path, number, field) for field in fields[1:]])
     if not rows:
         raise DataError(path, None, "is empty; expected lines of e n(0|e) n(1|e) ..")
-    return Fertilities(np.array(words, np.int64), np.array(rows))
+    return Entries(np.array(words, np.int64)[:, None], np.array(rows))
 
 
 def read_p0(path: str | PathLike[str]) -> float:
@@ -383,10 +352,9 @@ def read_p0(path: str | PathLike[str]) -> float:
     return _probability(path, *rows[0])
 
 
-def read_distances(path: str | PathLike[str], heads: bool) -> GizaDistances:
+def read_distances(path: str | PathLike[str], heads: bool) -> Entries:
     """Read ``d4.final``, each table a line, or ``D4.final``, each a line of nine numbers and one of probabilities."""
-    observed: list[int] = []
-    given: list[int] = []
+    classes: list[tuple[int, int]] = []
     rows: list[list[float]] = []
     lines = whole_lines(path)
     for number, line in lines:
@@ -396,19 +364,18 @@ def read_distances(path: str | PathLike[str], heads: bool) -> GizaDistances:
             fields += values.split()
         whole = all(_NUMBER.fullmatch(field.removeprefix(b"-")) for field in fields[:9])
         if len(fields) < 10 or not whole or len(fields) != 9 + int(fields[8]) or len(fields) % 2:
-            raise DataError(path, number, f"'{_start_of(line)}' is not {_DISTORTED}")
+            raise DataError(path, number, f"'{files.start_of(line)}' is not {_DISTORTED}")
         if fields[0] != b"76":
             raise DataError(path, number, f"distances by -depM4 {int(fields[0])}; only 76, by classes, is known here")
         f, e = int(fields[3]), int(fields[4])
         if not 0 <= f < _MOST_CLASSES or not 0 <= e < _MOST_CLASSES or len(fields) > _MOST_DISTANCES:
-            raise DataError(path, number, f"'{_start_of(line)}' has a number out of range")
+            raise DataError(path, number, f"'{files.start_of(line)}' has a number out of range")
         if rows and len(fields) - 9 != len(rows[0]):
             raise DataError(path, number, f"has {len(fields) - 9} distances, and the table before {len(rows[0])}")
-        observed.append(f)
-        given.append(e)
+        classes.append((f, e))
         rows.append([_probability(path, number, field) for field in fields[9:]])
     size = len(rows[0]) if rows else 1
-    return GizaDistances(np.array(observed, np.int64), np.array(given, np.int64), np.array(rows).reshape(-1, size))
+    return Entries(np.array(classes, np.int64).reshape(-1, 2), np.array(rows).reshape(-1, size))
 
 
 def read_word_classes(path: str | PathLike[str]) -> dict[bytes, int]:
@@ -418,9 +385,9 @@ def read_word_classes(path: str | PathLike[str]) -> dict[bytes, int]:
     for number, line in enumerate(files.lines(path), 1):
         fields = split_words(line)
         if len(fields) != 2:
-            raise DataError(path, number, f"'{_start_of(line)}' is not a word and its class")
+            raise DataError(path, number, f"'{files.start_of(line)}' is not a word and its class")
         if fields[0] in found:
-            raise DataError(path, number, f"the word '{_start_of(fields[0])}' comes twice; each has one class")
+            raise DataError(path, number, f"the word '{files.start_of(fields[0])}' comes twice; each has one class")
         found[fields[0]] = numbers.setdefault(fields[1], len(numbers))
         if len(numbers) > _MOST_CLASSES:
             raise DataError(path, number, f"has over {_MOST_CLASSES} classes")
@@ -445,7 +412,7 @@ def read_jumps(path: str | PathLike[str]) -> np.ndarray:
         places = fields[7::2]
         whole = all(_NUMBER.fullmatch(field.removeprefix(b"-")) for field in [*fields[:7], *places])
         if len(fields) < 7 or len(fields) % 2 == 0 or not whole:
-            problem = f"'{_start_of(line)}' is not seven numbers and pairs of a jump and a probability"
+            problem = f"'{files.start_of(line)}' is not seven numbers and pairs of a jump and a probability"
             raise DataError(path, number, problem)
         for place, field in zip(map(int, places), fields[8::2], strict=True):
             if abs(place) <= 100:
@@ -460,7 +427,9 @@ def read_first_positions(path: str | PathLike[str]) -> np.ndarray:
         fields = line.split()
         whole = len(fields) >= 2 and all(map(_NUMBER.fullmatch, fields[:2]))
         if not whole or len(fields) != 2 + int(fields[1]):
-            raise DataError(path, number, f"'{_start_of(line)}' is not a length, a number and so many probabilities")
+            raise DataError(
+                path, number, f"'{files.start_of(line)}' is not a length, a number and so many probabilities"
+            )
         found = np.array([_weight(path, number, field) for field in fields[2:]])
     return found
 
@@ -468,5 +437,5 @@ def read_first_positions(path: str | PathLike[str]) -> np.ndarray:
 def _weight(path: object, number: int, field: bytes) -> float:
     found = as_number(field)
     if not 0 <= found < np.inf:
-        raise DataError(path, number, f"'{_start_of(field)}' is not a number from 0 on")
+        raise DataError(path, number, f"'{files.start_of(field)}' is not a number from 0 on")
     return found

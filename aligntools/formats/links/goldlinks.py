@@ -113,8 +113,8 @@ def _without_ids(path: str, data: bytes) -> tuple[bytes, np.ndarray | None]:
         id, tab, rows[line - 1] = row.partition(b"\t")
         ids.append(id)
         if row.strip() and not tab:
-            shown = row[:40].decode("utf-8", "replace")
-            raise DataError(path, line, f"'{shown}' has no id and tab before its links, as the lines before it have")
+            problem = f"'{files.start_of(row)}' has no id and tab before its links, as the lines before it have"
+            raise DataError(path, line, problem)
     numbers = _numbers_of(path, ids[: len(ids) - (not ids[-1])]) if _NUMBER.fullmatch(name) else None
     return b"\n".join(rows), numbers
 
@@ -124,8 +124,8 @@ def _numbers_of(path: str, ids: list[bytes]) -> np.ndarray:
     last = 0
     for line, id in enumerate(ids, 1):
         if not _NUMBER.fullmatch(id) or int(id[1:]) <= last:
-            shown = id[:40].decode("utf-8", "replace")
-            raise DataError(path, line, f"'{shown}' is not the number of a later line, as in '#{last + 1}'")
+            problem = f"'{files.start_of(id)}' is not the number of a later line, as in '#{last + 1}'"
+            raise DataError(path, line, problem)
         last = int(id[1:])
     return np.array([int(id[1:]) for id in ids])
 
@@ -138,9 +138,8 @@ def _detect(path: str, data: bytes) -> str:
             return "naacl"
         if all(_PHARAOH.fullmatch(token) for token in row.split()):
             return "pharaoh"
-        shown = row[:40].decode("utf-8", "replace")
-        problem = f"'{shown}' is not a gold alignment (links such as 3-4 and 3?5, or lines such as '1 4 5 S')"
-        raise DataError(path, line, problem)
+        expected = "links such as 3-4 and 3?5, or lines such as '1 4 5 S'"
+        raise DataError(path, line, f"'{files.start_of(row)}' is not a gold alignment ({expected})")
     raise DataError(path, None, "has no gold links")
 
 
@@ -150,8 +149,8 @@ def _read_pharaoh(path: str, data: bytes, index_base: int) -> Gold:
         rows = ((line, re.split(rb"[ \t\r]+", row)) for line, row in enumerate(data.split(b"\n"), 1))
         bad = ((line, one) for line, row in rows for one in row if one and not _PHARAOH.fullmatch(one))
         number, token = next(bad, (None, b""))
-        shown = token[:40].decode("utf-8", "replace")
-        raise DataError(path, number, f"'{shown}' is not a gold link (3-4 is sure, 3?4 or 3p4 possible)")
+        problem = f"'{files.start_of(token)}' is not a gold link (3-4 is sure, 3?4 or 3p4 possible)"
+        raise DataError(path, number, problem)
     pairs, marks, offsets = tokens
     possible = Links(pairs, offsets)
     if index_base:
@@ -162,9 +161,7 @@ def _read_pharaoh(path: str, data: bytes, index_base: int) -> Gold:
 
 
 def _read_naacl(path: str, data: bytes, first_sentence: int | None, sentences: int | None) -> Gold:
-    numbers: list[int] = []
-    links: list[tuple[int, int]] = []
-    marks: list[bool] = []
+    found: list[tuple[int, int, int, bool]] = []
     null_links = 0
     for line, row in enumerate(data.split(b"\n"), 1):
         fields = row.split()
@@ -174,27 +171,23 @@ def _read_naacl(path: str, data: bytes, first_sentence: int | None, sentences: i
         rest = fields[3 + len(flags) :]
         sound = len(fields) >= 3 and all(f.isdigit() and len(f) < 10 for f in fields[:3]) and len(rest) < 2
         if not sound or not all(as_number(field) >= 0 for field in rest):
-            shown = row[:40].decode("utf-8", "replace").strip()
-            raise DataError(path, line, f"'{shown}' is not 'sentence source target [S|P] [confidence]'")
+            problem = f"'{files.start_of(row).strip()}' is not 'sentence source target [S|P] [confidence]'"
+            raise DataError(path, line, problem)
         number, i, j = map(int, fields[:3])
         if i == 0 or j == 0:
             null_links += 1
             continue
-        numbers.append(number)
-        links.append((i - 1, j - 1))
-        marks.append(flags != [b"P"])
-    if not numbers:
+        found.append((number, i - 1, j - 1, flags != [b"P"]))
+    if not found:
         raise DataError(path, None, "has no gold links")
-    first = _first_number(path, min(numbers), max(numbers), first_sentence, sentences)
-    sentence = np.array(numbers) - first
-    pairs, sure = np.array(links, np.int32), np.array(marks)
-
-    def collect(chosen: np.ndarray) -> Links:
-        order = np.argsort(sentence[chosen], kind="stable")
-        offsets = np.searchsorted(sentence[chosen][order], np.arange(max(numbers) - first + 2))
-        return Links(pairs[chosen][order], offsets).sorted()
-
-    return Gold(collect(sure), collect(np.full(len(sure), True)), "naacl", 1, first, null_links)
+    table = np.array(sorted(found))
+    last = int(table[-1, 0])
+    first = _first_number(path, int(table[0, 0]), last, first_sentence, sentences)
+    sure, possible = (
+        Links(rows[:, 1:3].astype(np.int32), np.searchsorted(rows[:, 0], np.arange(first, last + 2))).sorted()
+        for rows in (table[table[:, 3] == 1], table)
+    )
+    return Gold(sure, possible, "naacl", 1, first, null_links)
 
 
 def _first_number(path: str, lowest: int, highest: int, first: int | None, sentences: int | None) -> int:

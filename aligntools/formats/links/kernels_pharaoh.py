@@ -97,7 +97,8 @@ def sort_sentences(pairs, offsets, transpose, sorted_pairs, sorted_offsets):
 
 
 @kernel(fast=False)
-def _write_number(value, out, at):
+def write_number(value, out, at):
+    """Write a whole number from 0 on; return where it ends."""
     width = 1
     rest = value
     while rest >= 10:
@@ -150,9 +151,9 @@ def write_links(pairs, offsets, by_target, tenthousandths, out):
             if k > 0:
                 out[at] = 32
                 at += 1
-            at = _write_number(pairs[row, 0], out, at)
+            at = write_number(pairs[row, 0], out, at)
             out[at] = 45
-            at = _write_number(pairs[row, 1], out, at + 1)
+            at = write_number(pairs[row, 1], out, at + 1)
             if len(tenthousandths) > 0:
                 p = tenthousandths[row]
                 out[at] = 58

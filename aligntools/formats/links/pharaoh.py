@@ -4,10 +4,9 @@ Large inputs are parsed, sorted and written by compiled code; small ones in NumP
 are done sooner than the compiler is loaded, and define what is right.
 """
 
-import io
 import itertools
 import re
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -169,8 +168,7 @@ def _bad_link(data: bytes, path: object, line: int) -> DataError:
         links = _PREFIX.sub(b"", row)
         for token in re.split(rb"[ \t\r]+", links):
             if token and not _LINK.fullmatch(token):
-                shown = token[:40].decode("utf-8", "replace")
-                hint = ""
+                shown, hint = files.start_of(token), ""
                 if re.fullmatch(rb"\d+[?pP]\d+", token):
                     hint = "; possible links belong in gold files"
                 elif links is not row and re.fullmatch(rb"-?[0-9.e+-]+", token):
@@ -233,8 +231,7 @@ class LineReader:
 
     def __init__(self, path: object) -> None:
         self.path, self.line = str(path), 0
-        self._blocks: Generator[bytes, None, None]
-        self._blocks = _lines_as_they_come() if self.path == "-" else files.blocks_of_lines(path, _BLOCK)
+        self._blocks = files.blocks_of_lines(path, _BLOCK)
         self._data, self._ends, self._row = b"", np.zeros(0, np.int64), 0
 
     def read(self, most: int = _BLOCK_LINES, *, wait: bool = True, multiple: int = 1) -> bytes:
@@ -276,22 +273,6 @@ class LineReader:
     def close(self) -> None:
         """Close the file."""
         self._blocks.close()
-
-
-def _lines_as_they_come() -> Generator[bytes, None, None]:
-    """Yield standard input in blocks of whole lines, as soon as they are there."""
-    rest = b""
-    with files.reading("-") as file:
-        assert isinstance(file, io.BufferedReader)
-        while block := file.read1(_BLOCK):
-            cut = block.rfind(b"\n") + 1
-            if cut:
-                yield rest + block[:cut]
-                rest = block[cut:]
-            else:
-                rest += block
-    if rest:
-        yield rest
 
 
 class LinkReader:

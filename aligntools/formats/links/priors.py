@@ -76,10 +76,6 @@ class Counted:
         return cls(np.empty((0, columns), np.int32), np.empty(0))
 
 
-def _no_words() -> Vocabulary:
-    return Vocabulary.from_words([])
-
-
 @dataclass(frozen=True, eq=False)
 class Priors:
     """Counts of links, fertilities and jumps, with the words that they are of; id 0 is NULL.
@@ -88,8 +84,8 @@ class Priors:
     in the reverse direction; of jumps the distance between the positions of consecutive linked words.
     """
 
-    source_vocabulary: Vocabulary = field(default_factory=_no_words)
-    target_vocabulary: Vocabulary = field(default_factory=_no_words)
+    source_vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary.from_words([]))
+    target_vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary.from_words([]))
     lexical: Counted = field(default_factory=lambda: Counted.none(2))
     source_fertilities: Counted = field(default_factory=lambda: Counted.none(2))
     target_fertilities: Counted = field(default_factory=lambda: Counted.none(2))

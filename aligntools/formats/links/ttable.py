@@ -74,8 +74,8 @@ def read_vocabulary(path: object) -> dict[bytes, bytes]:
         files.check_utf8(line, path, number)
         fields = split_words(line)
         if len(fields) not in (2, 3) or not fields[0].isdigit():
-            shown = line[:60].decode("utf-8", "replace")
-            raise DataError(path, number, f"'{shown}' is not a number, a word and its count (as in a .vcb file)")
+            problem = f"'{files.start_of(line, 60)}' is not a number, a word and its count (as in a .vcb file)"
+            raise DataError(path, number, problem)
         found[fields[0]] = fields[1]
     return found
 
@@ -138,8 +138,8 @@ def _named(numbers: Sequence[bytes], names: dict[bytes, bytes], path: object, li
         return [names[number] for number in numbers]
     except KeyError as error:
         place = line + list(numbers).index(error.args[0])
-        shown = error.args[0][:60].decode("utf-8", "replace")
-        raise DataError(path, place, f"no word has the number '{shown}' in the vocabulary file") from None
+        problem = f"no word has the number '{files.start_of(error.args[0], 60)}' in the vocabulary file"
+        raise DataError(path, place, problem) from None
 
 
 def _fields(block: bytes, path: object, line: int) -> tuple[Sequence[bytes], Sequence[bytes], Sequence[float]]:
@@ -158,7 +158,6 @@ def _fields(block: bytes, path: object, line: int) -> tuple[Sequence[bytes], Seq
             first, second, value = fields
             found.append((first, second, float(value)))
         except ValueError:
-            shown = row[:60].decode("utf-8", "replace")
-            problem = f"'{shown}' is not two words and ln p (as fast_align -p writes them) or p"
+            problem = f"'{files.start_of(row, 60)}' is not two words and ln p (as fast_align -p writes them) or p"
             raise DataError(path, number, problem) from None
     return [row[0] for row in found], [row[1] for row in found], [row[2] for row in found]

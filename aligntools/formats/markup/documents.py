@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from aligntools.formats.markup import webpages
 from aligntools.formats.markup.docx import Docx, read_docx
 from aligntools.formats.markup.webpages import Page, read_page
-from aligntools.formats.markup.xliff import TranslationFile, read_tmx, read_xliff
+from aligntools.formats.markup.xliff import TranslationFile, read_translations
 from aligntools.formats.opening import files
 from aligntools.formats.opening.recognition import ARCHIVE
 from aligntools.formats.opening.streamed_xml import xml_root
@@ -27,13 +27,13 @@ def read_document(path: Any, languages: str | None = None) -> TranslationFile | 
         return read_docx(data, path)
     root = xml_root(data) or ""
     if root == "tmx":
-        return read_tmx(data, path, languages)
+        return read_translations(data, path, True, languages)
     if languages is not None:
         raise UsageProblem("`languages` is for TMX documents, and this is none")
     if root and root.lower() not in webpages.ELEMENTS:
-        return read_xliff(data, path)
+        return read_translations(data, path, False)
     page = read_page(data, path)
-    if not page.tagged:
+    if not webpages.ANY_TAG.search(page.text):
         raise DataError(path, None, "is no document of XLIFF, TMX, HTML or DOCX: it has no tags")
     return page
 

@@ -11,22 +11,12 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from itertools import takewhile
-from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from aligntools.formats.markup.segments import (
-    SPACE,
-    Mark,
-    Segment,
-    one_spaced,
-    plain_line,
-    spliced,
-    with_edges,
-    with_spaces,
-)
+from aligntools.formats.markup.segments import SPACE, Mark, Segment, plain_line, spliced, translated
 from aligntools.formats.opening.streamed_xml import XmlEvent, XmlReader
 from aligntools.ground.errors import DataError
 
@@ -95,14 +85,6 @@ class Paragraph:
         return f'<{w}r>{look or ""}<{w}t xml:space="preserve">{text}</{w}t></{w}r>' if text else ""
 
 
-class _Run(NamedTuple):
-    """Text of one look that lies together, and its first character."""
-
-    look: str
-    begin: int
-    parent: int
-
-
 class _Paragraph:
     """A paragraph while it is read."""
 
@@ -114,7 +96,7 @@ class _Paragraph:
         self.written: list[tuple[str, str]] = []
         self.open: list[tuple[str, int]] = []  # names and numbers of marks whose ends are not there yet
         self.whole = True
-        self.runs: list[tuple[_Run, int]] = []
+        self.runs: list[tuple[str, int, int, int]] = []  # of one look: it, the mark around, first and last character
 
     def add(self, name: str, opening: str, attributes: str = "") -> int:
         """Put a mark here."""
@@ -144,26 +126,20 @@ class _Paragraph:
         """Add text of a look."""
         if not text:
             return
-        if self.runs and self.runs[-1][0].look == look and self.runs[-1][0].parent == self.parent:
-            self.runs[-1] = self.runs[-1][0], self.length + len(text)
-        else:
-            self.runs.append((_Run(look, self.length, self.parent), self.length + len(text)))
+        begin = self.length
+        if self.runs and self.runs[-1][:2] == (look, self.parent):
+            begin = self.runs.pop()[2]
         self.text.append(text)
         self.length += len(text)
+        self.runs.append((look, self.parent, begin, self.length))
 
 
 class PartReader:
     """Reads the paragraphs of a part."""
 
     def __init__(self, data: bytes, name: str, path: object) -> None:
-        self.data, self.name, self.path = data, name, path
-        self.encoding, self.prefix = "utf-8", ""
-
-    def _events(self) -> Iterator[XmlEvent]:
-        reader = XmlReader(BytesIO(self.data).read, self.path)
-        for event in reader:
-            self.encoding = reader.encoding
-            yield event
+        self.data, self.name, self.prefix = data, name, ""
+        self.xml = XmlReader(BytesIO(data).read, path)
 
     def _local(self, event: XmlEvent) -> str:
         """Return an element's name: without the prefix of the document's own, and with that of others."""
@@ -171,12 +147,12 @@ class PartReader:
         return event.name if ":" in name else name
 
     def _between(self, begin: int, end: int) -> str:
-        return self.data[begin:end].decode(self.encoding)
+        return self.data[begin:end].decode(self.xml.encoding)
 
     def paragraphs(self, count: int) -> list[Paragraph]:
         """Return the paragraphs that have text, numbered behind those before."""
         found: list[Paragraph] = []
-        events = self._events()
+        events = iter(self.xml)
         depth = 0
         for event in events:
             if not depth and event.kind == "start":
@@ -308,24 +284,23 @@ class PartReader:
     def _done(self, here: _Paragraph, number: int) -> Paragraph:
         """Return a paragraph whose runs that do not look like most of it are marks."""
         sizes: Counter[str] = Counter()
-        for run, end in here.runs:
-            sizes[run.look] += end - run.begin
-        own = max(sizes, key=lambda look: (sizes[look], look == here.runs[0][0].look))
+        for look, _, begin, end in here.runs:
+            sizes[look] += end - begin
+        own = max(sizes, key=lambda look: (sizes[look], look == here.runs[0][0]))
         marks, written = list(here.marks), list(here.written)
         looks: list[str | None] = [None] * len(marks)
-        for run, end in here.runs:
-            if run.look == own:
+        for look, parent, begin, end in here.runs:
+            if look == own:
                 continue
-            parent = run.parent
-            if parent >= 0 and marks[parent].pair and (marks[parent].begin, marks[parent].end) == (run.begin, end):
-                looks[parent] = run.look
+            if parent >= 0 and marks[parent].pair and (marks[parent].begin, marks[parent].end) == (begin, end):
+                looks[parent] = look
                 continue
             for k, mark in enumerate(here.marks):  # what stands within a run
-                if mark.parent == parent and run.begin < mark.begin == mark.end < end:
+                if mark.parent == parent and begin < mark.begin == mark.end < end:
                     marks[k] = replace(mark, parent=len(marks))
-            marks.append(Mark("", "-", run.begin, end, parent, _look(run.look, self.prefix)))
+            marks.append(Mark("", "-", begin, end, parent, _look(look, self.prefix)))
             written.append(("", ""))
-            looks.append(run.look)
+            looks.append(look)
         order = sorted(range(len(marks)), key=lambda k: (marks[k].begin, -marks[k].end, k >= len(here.marks), k))
         place = {old: new for new, old in enumerate(order)}
         segment = Segment("".join(here.text), [_named(marks, k, place) for k in order])
@@ -377,11 +352,7 @@ class Docx:
     encodings: dict[str, str]
     segments: list[Paragraph]
     wanted: list[bool]
-
-    @property
-    def others(self) -> Counter[str]:
-        """What is no segment for all its text; nothing."""
-        return Counter()
+    others: Counter[str] = field(default_factory=Counter)
 
     def why_left(self, segment: Paragraph) -> str:
         """Return why a paragraph is left as it is."""
@@ -394,19 +365,16 @@ class Docx:
 
     def with_lines(self, lines: Iterable[str], name: object) -> "Docx":
         """Return the document with lines of text as the translations of its paragraphs."""
-        targets = [_escaped(line.strip(SPACE), name, number) for number, line in enumerate(lines, 1)]
-        if len(targets) != len(self.segments):
-            counted = f"{len(targets)} lines where {self.path} has {len(self.segments)} paragraphs with text"
-            raise DataError(name, None, f"{counted}; give a line for each (`segments` writes them)")
-        segments = [
-            replace(
-                one,
-                source=with_spaces(one.source, _BREAKS),
-                target=Segment(with_edges(target, one.source.text)),
-                unchanged=one_spaced(target) == one_spaced(escape(plain)),
-            )
-            for one, target, plain in zip(self.segments, targets, self.plain(), strict=True)
-        ]
+        targets = list(lines)
+        for number, line in enumerate(targets, 1):
+            if bad := _NO_XML.search(line.strip(SPACE)):
+                raise DataError(name, number, f"column {bad.start() + 1}: a character that XML cannot have; remove it")
+        segments = []
+        for one in translated(self, targets, name, "paragraphs with text", _BREAKS):
+            text, words = one.source.text, one.source.text.strip(SPACE)
+            begin = text.index(words)
+            edged = f"{text[:begin]}{one.target.text}{text[begin + len(words) :]}"
+            segments.append(replace(one, target=Segment(edged)) if words else one)
         return replace(self, segments=segments, wanted=[one.whole for one in segments])
 
     def with_page(self, translated: "Docx") -> "Docx":
@@ -442,10 +410,6 @@ class Docx:
                 archive.writestr(_same(info), spliced(data, pieces))
         return file.getvalue()
 
-    def part(self, name: str) -> bytes:
-        """Return a part; nothing where there is none."""
-        return next((data for info, data in self.parts if info.filename == name), b"")
-
 
 def _fits(source: Paragraph, target: Paragraph) -> bool:
     """Whether a translated paragraph has nothing among its words that the source has not."""
@@ -459,27 +423,21 @@ def _check_relations(source: Docx, target: Docx, paragraph: Paragraph) -> None:
     if not used:
         return
     folder, _, name = paragraph.part.rpartition("/")
-    ours, theirs = (_relations(one.part(f"{folder}/_rels/{name}.rels")) for one in (source, target))
+    ours, theirs = (_relations(one, f"{folder}/_rels/{name}.rels") for one in (source, target))
     for one in sorted(used):
         if ours.get(one) != theirs.get(one):
             problem = f"{paragraph.part} has no relation {one} as {source.path} has"
             raise DataError(target.path, None, f"{problem}; translate a copy of that, or give its text as lines")
 
 
-def _relations(data: bytes) -> dict[str, tuple[str, str]]:
-    """Return the types and targets of a part's relations, by name."""
+def _relations(document: Docx, name: str) -> dict[str, tuple[str, str]]:
+    """Return the types and targets of the relations in a part, by name."""
+    data = next((data for info, data in document.parts if info.filename == name), b"")
     found = {}
     for tag in _RELATION.findall(data.decode("utf-8", "replace")):
         values = dict(_ATTRIBUTE.findall(tag))
         found[values.get("Id", "")] = values.get("Type", ""), values.get("Target", "")
     return found
-
-
-def _escaped(line: str, name: object, number: int) -> str:
-    """Return a line as text of XML."""
-    if bad := _NO_XML.search(line):
-        raise DataError(name, number, f"column {bad.start() + 1}: a character that XML cannot have; remove it")
-    return escape(line)
 
 
 def _same(info: zipfile.ZipInfo) -> zipfile.ZipInfo:
@@ -513,5 +471,5 @@ def read_docx(packed: bytes, path: object) -> Docx:
         if _PARTS.fullmatch(info.filename):
             reader = PartReader(data, info.filename, f"{path} ({info.filename})")
             segments += reader.paragraphs(len(segments))
-            encodings[info.filename] = reader.encoding
+            encodings[info.filename] = reader.xml.encoding
     return Docx(path, packed, parts, encodings, segments, [bool(one.source.marks) for one in segments])

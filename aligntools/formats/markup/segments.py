@@ -8,7 +8,7 @@ import html
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import AnyStr
+from typing import Any, AnyStr
 
 from aligntools.ground.errors import DataError
 from aligntools.words.placeholders import VOID
@@ -316,6 +316,23 @@ def one_spaced(text: str) -> str:
     return _SPACES.sub(" ", text).strip(" ")
 
 
+def translated(document: Any, lines: Iterable[str], name: object, what: str, separators: Collection[str]) -> list[Any]:
+    """Return a document's segments, called ``what``, with as many lines of text as their translations."""
+    targets = [line.strip(SPACE) for line in lines]
+    if len(targets) != len(document.segments):
+        counted = f"{len(targets)} lines where {document.path} has {len(document.segments)} {what}"
+        raise DataError(name, None, f"{counted}; give a line for each (`segments` writes them)")
+    return [
+        replace(
+            one,
+            source=with_spaces(one.source, separators),
+            target=Segment(html.escape(target, quote=False)),
+            unchanged=one_spaced(target) == plain,
+        )
+        for one, target, plain in zip(document.segments, targets, document.plain(), strict=True)
+    ]
+
+
 def spliced(whole: AnyStr, pieces: Iterable[tuple[int, int, AnyStr]]) -> AnyStr:
     """Return a text with what stands from one place to another replaced, in order; all else is as it was."""
     out: list[AnyStr] = []
@@ -325,13 +342,6 @@ def spliced(whole: AnyStr, pieces: Iterable[tuple[int, int, AnyStr]]) -> AnyStr:
         at = end
     out.append(whole[at:])
     return whole[:0].join(out)
-
-
-def with_edges(text: str, source: str) -> str:
-    """Return a text with the white space that another one begins and ends with."""
-    words = source.strip(SPACE)
-    begin = source.index(words)
-    return f"{source[:begin]}{text}{source[begin + len(words) :]}" if words else text
 
 
 def with_spaces(segment: Segment, separators: Collection[str]) -> Segment:

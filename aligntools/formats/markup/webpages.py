@@ -14,16 +14,7 @@ from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from typing import NamedTuple
 
-from aligntools.formats.markup.segments import (
-    SPACE,
-    Mark,
-    Segment,
-    one_spaced,
-    plain_line,
-    spliced,
-    with_spaces,
-    within_pairs,
-)
+from aligntools.formats.markup.segments import SPACE, Mark, Segment, plain_line, spliced, translated, within_pairs
 from aligntools.ground.errors import DataError
 from aligntools.words.placeholders import VOID
 
@@ -57,7 +48,7 @@ _KEPT = frozenset(
 _READINGS = ("rt", "rp", "rtc")
 #: What breaks a line.
 _SEPARATORS = ("br",)
-_ANY_TAG = re.compile(r"<[A-Za-z!/]")
+ANY_TAG = re.compile(r"<[A-Za-z!/]")
 #: The kind of piece that a block is which says that it is not translated.
 _UNTRANSLATED = "untranslated"
 _NOT_TRANSLATED = re.compile(r"""\stranslate\s*=\s*["']?no\b""", re.IGNORECASE)
@@ -100,11 +91,6 @@ class Page:
     wanted: list[bool]
     others: Counter[str]
 
-    @property
-    def tagged(self) -> bool:
-        """Whether it has any tag."""
-        return bool(_ANY_TAG.search(self.text))
-
     def why_left(self, segment: PageSegment) -> str:
         """Return why a segment with tags is left as it is."""
         return "have tags already" if segment.source.marks else ""
@@ -115,19 +101,7 @@ class Page:
 
     def with_lines(self, lines: Iterable[str], name: object) -> "Page":
         """Return the document with lines of text as the translations of its segments."""
-        targets = [line.strip(SPACE) for line in lines]
-        if len(targets) != len(self.segments):
-            counted = f"{len(targets)} lines where {self.path} has {len(self.segments)} segments"
-            raise DataError(name, None, f"{counted}; give a line for each (`segments` writes them)")
-        segments = [
-            replace(
-                one,
-                source=with_spaces(one.source, _SEPARATORS),
-                target=Segment(html.escape(target, quote=False)),
-                unchanged=one_spaced(target) == plain,
-            )
-            for one, target, plain in zip(self.segments, targets, self.plain(), strict=True)
-        ]
+        segments = translated(self, lines, name, "segments", _SEPARATORS)
         return replace(self, segments=segments, wanted=[True] * len(segments))
 
     def with_page(self, translated: "Page") -> "Page":
@@ -202,15 +176,13 @@ class _Parser(HTMLParser):
     def handle_entityref(self, name: str) -> None:
         self._note("text")
 
-    def handle_charref(self, name: str) -> None:
-        self._note("text")
-
     def handle_comment(self, data: str) -> None:
         self._note("other")
 
     def handle_decl(self, decl: str) -> None:
         self._note("other")
 
+    handle_charref = handle_entityref
     handle_pi = unknown_decl = handle_comment
 
 

@@ -1,7 +1,7 @@
 """Segments of XLIFF 1.2 (SDLXLIFF too), XLIFF 2 and TMX, and their translations, with the bytes that these stand in."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import NamedTuple
@@ -34,11 +34,7 @@ class TranslatedSegment(NamedTuple):
     end: int
     line: int
     left: str = ""
-
-    @property
-    def unchanged(self) -> bool:
-        """Whether the target has what it shall have; never, since it has no tags."""
-        return False
+    unchanged: bool = False  # whether the target has what it shall have; never, since it has no tags
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +90,7 @@ class _Unit:
 
     def pairs(self) -> Iterator[_Pair]:
         """Yield each part of the target with that of the source, or the two sides as they are."""
-        targets, sources = (self._parts(*names) for names in (["target"], ["seg-source", "source"]))
+        targets, sources = self.parts.get("target", {}), self.parts.get("seg-source", self.parts.get("source", {}))
         source, target = self.whole.get("source", self.whole.get("seg-source")), self.whole.get("target")
         if source is None:
             return
@@ -109,28 +105,18 @@ class _Unit:
             left = PROTECTED if protected else "" if mid in sources else UNPAIRED
             yield sources.get(mid, place), place, left
 
-    def _parts(self, *names: str) -> Mapping[str, _Place]:
-        return next((self.parts[name] for name in names if name in self.parts), {})
 
-
-def read_xliff(data: bytes, path: object) -> TranslationFile:
-    """Read an XLIFF file's bytes."""
-    return _read(data, path, lambda events: _xliff_pairs(events, path))
-
-
-def read_tmx(data: bytes, path: object, languages: str | None = None) -> TranslationFile:
-    """Read a TMX file's bytes, of two languages or of those asked for."""
-    return _read(data, path, lambda events: _tmx_pairs(events, Languages(path, languages)))
-
-
-def _read(data: bytes, path: object, pairs: Callable[[Iterator[XmlEvent]], Iterator[_Pair]]) -> TranslationFile:
+def read_translations(data: bytes, path: object, tmx: bool, languages: str | None = None) -> TranslationFile:
+    """Read a file's bytes: TMX, of two languages or of those asked for, or XLIFF."""
     if not data.strip():
         raise DataError(path, None, "is empty; XLIFF begins with <xliff>, TMX with <tmx>")
     reader = XmlReader(BytesIO(data).read, path)
     found: list[TranslatedSegment] = []
     problems: list[DataError] = []
     others: Counter[str] = Counter()
-    for source, target, left in pairs(iter(reader)):
+    events = iter(reader)
+    pairs = _tmx_pairs(events, Languages(path, languages)) if tmx else _xliff_pairs(events, path)
+    for source, target, left in pairs:
         line = source.line
         sides = []
         try:

@@ -6,10 +6,12 @@ import json
 import math
 import os
 import stat
+import tempfile
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -38,10 +40,6 @@ _BEFORE = b'\\"checksum\\": \\"'
 _BLOCK, _THREADS = 4 << 20, 4
 
 
-class Mismatch(Exception):
-    """A file is not what was written."""
-
-
 def seal(path: str) -> None:
     """Put the checksum of a file, just written, in place of `UNKNOWN`."""
     with open(path, "r+b") as file:
@@ -53,27 +51,17 @@ def seal(path: str) -> None:
         file.write(digits.encode())
 
 
-def sealed(data: bytes) -> bytes:
-    """Return the bytes of a file with their checksum in place of `UNKNOWN`."""
-    size = 8 + int.from_bytes(data[:8], "little")
-    header = data[:size]
-    place = header.index(_BEFORE + UNKNOWN.encode()) + len(_BEFORE)
-    blocks = (_check(memoryview(data)[k : k + _BLOCK]) for k in range(size, len(data), _BLOCK))
-    return data[:place] + _digest(header, place, blocks).encode() + data[place + DIGITS :]
-
-
 @contextlib.contextmanager
 def verifying(path: str | os.PathLike[str], expected: str) -> Iterator[None]:
-    """Work out a file's checksum while the body of the ``with`` statement reads it; Mismatch if it is another."""
+    """Work out a file's checksum while the body of the ``with`` statement reads it; ModelError if it is another."""
     with open(path, "rb") as file, ThreadPoolExecutor(_THREADS + 1) as pool:
         header = _header(file.fileno())
         place = header.find(_BEFORE) + len(_BEFORE)
-        if header[place : place + DIGITS] != str(expected).encode():
-            raise Mismatch
         found = pool.submit(_of_file, file.fileno(), header, place, pool)
         yield
-        if found.result() != expected:
-            raise Mismatch
+        if found.result() != expected or header[place : place + DIGITS] != str(expected).encode():
+            problem = "its checksum does not match; write it again or copy it anew (`verify=False` reads it)"
+            raise ModelError(path, None, f"is damaged: {problem}")
 
 
 def _header(descriptor: int) -> bytes:
@@ -82,26 +70,19 @@ def _header(descriptor: int) -> bytes:
     return system.read_at(descriptor, min(size, os.fstat(descriptor).st_size), 0)
 
 
-def _check(block: bytes | memoryview) -> bytes:
-    """Return the checksum of a block: fast, on all cores, and never the same after one flipped bit."""
-    return zlib.crc32(block).to_bytes(4, "little")
+def _of_file(descriptor: int, header: bytes, place: int, pool: ThreadPoolExecutor) -> str:
+    """Return the checksum of a file: the hash of its header, its own digits unknown, and of its blocks' checksums.
 
+    These are fast, on all cores, and never the same after one flipped bit.
+    """
 
-def _digest(header: bytes, place: int, blocks: Iterable[bytes]) -> str:
-    """Return the checksum of all: the hash of the header, its own digits unknown, and of the blocks' checksums."""
+    def check(begin: int) -> bytes:
+        return zlib.crc32(system.read_at(descriptor, _BLOCK, begin)).to_bytes(4, "little")
+
     whole = hashlib.sha256(header[:place] + UNKNOWN.encode() + header[place + DIGITS :])
-    for part in blocks:
+    for part in pool.map(check, range(len(header), os.fstat(descriptor).st_size, _BLOCK)):
         whole.update(part)
     return whole.hexdigest()[:DIGITS]
-
-
-def _of_file(descriptor: int, header: bytes, place: int, pool: ThreadPoolExecutor) -> str:
-    """Return the checksum of a file, its blocks read by threads."""
-
-    def block(begin: int) -> bytes:
-        return _check(system.read_at(descriptor, _BLOCK, begin))
-
-    return _digest(header, place, pool.map(block, range(len(header), os.fstat(descriptor).st_size, _BLOCK)))
 
 
 #: Raised with every change of what a model file holds.
@@ -149,8 +130,10 @@ def write_model(
     about = {"checksum": UNKNOWN, "kind": kind, "version": VERSION, "header": header}
     text = {_MAGIC: json.dumps(about, sort_keys=True)}
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe must not be replaced by a file
-        with files.writing(path, exact=True) as out:
-            out.write(sealed(b"".join(tensors.blocks(arrays, text))))
+        with tempfile.TemporaryDirectory(prefix="aligntools.") as folder:
+            write_model(whole := os.path.join(folder, "model"), kind, header, arrays)
+            with open(whole, "rb") as file, files.writing(path, exact=True) as out:
+                out.writelines(iter(partial(file.read, _BLOCK), b""))
         return
     try:
         with atomic_write.appearing(path) as part:
@@ -337,9 +320,6 @@ def _opened(path: str | os.PathLike[str], kind: str | None = None) -> Iterator[t
             if set(about) not in (_KEYS, _OLD_KEYS):
                 raise ValueError("what it says of itself is not complete")
             yield file, about
-    except Mismatch:
-        problem = "is damaged: its checksum does not match; write it again or copy it anew (`verify=False` reads it)"
-        raise ModelError(path, None, problem) from None
     except OSError as error:
         raise ModelError(path, None, f"cannot be opened: {error.strerror or error}") from None
     except (SafetensorError, ValueError, KeyError, TypeError) as error:

@@ -9,7 +9,6 @@ a matrix to its bias are read alone; nothing is run.
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,12 +30,8 @@ _FEWER = {2: "8-bit integers", 3: "8-bit integers", 16: "16-bit numbers of bfloa
 _LONGEST = 10
 
 
-@dataclass(frozen=True, eq=False)
-class _Node:
-    operation: str = ""
-    inputs: list[str] = field(default_factory=list)
-    outputs: list[str] = field(default_factory=list)
-    flags: dict[str, int] = field(default_factory=dict)
+#: An operation, the names of what goes in and of what comes out, and its attributes that are whole numbers.
+_Node: TypeAlias = tuple[str, list[str], list[str], dict[str, int]]
 
 
 def read(path: str) -> tuple[dict[str, np.ndarray], list[str]]:
@@ -61,25 +56,25 @@ def read(path: str) -> tuple[dict[str, np.ndarray], list[str]]:
                 arrays[name] = array
         elif number == _NODE:
             nodes.append(_node(_message(value)))
-    for node in nodes:  # what had the same values was stored once
-        if node.operation == "Identity" and node.inputs[:1] and node.inputs[0] in arrays:
-            arrays |= dict.fromkeys(node.outputs, arrays[node.inputs[0]])
+    for operation, inputs, outputs, _ in nodes:  # what had the same values was stored once
+        if operation == "Identity" and inputs[:1] and inputs[0] in arrays:
+            arrays |= dict.fromkeys(outputs, arrays[inputs[0]])
     return dict(_dense(nodes, arrays)) | arrays, list(files)
 
 
 def _dense(nodes: Iterable[_Node], arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the matrices of dense layers, by the names of the layers' biases."""
     products: dict[str, np.ndarray] = {}
-    for node in nodes:
-        matrix = arrays.get(node.inputs[1]) if len(node.inputs) > 1 else None
-        if node.operation == "MatMul" and matrix is not None and matrix.ndim == 2:
-            products |= dict.fromkeys(node.outputs, matrix.T)
-        elif node.operation == "Gemm" and matrix is not None and matrix.ndim == 2 and len(node.inputs) > 2:
-            stem, _, end = node.inputs[2].rpartition(".")
+    for operation, inputs, outputs, flags in nodes:
+        matrix = arrays.get(inputs[1]) if len(inputs) > 1 else None
+        if operation == "MatMul" and matrix is not None and matrix.ndim == 2:
+            products |= dict.fromkeys(outputs, matrix.T)
+        elif operation == "Gemm" and matrix is not None and matrix.ndim == 2 and len(inputs) > 2:
+            stem, _, end = inputs[2].rpartition(".")
             if end == "bias":
-                yield f"{stem}.weight", matrix if node.flags.get("transB") else matrix.T
-        elif node.operation == "Add" and len(node.inputs) == 2:
-            for bias, product in (node.inputs, node.inputs[::-1]):
+                yield f"{stem}.weight", matrix if flags.get("transB") else matrix.T
+        elif operation == "Add" and len(inputs) == 2:
+            for bias, product in (inputs, inputs[::-1]):
                 stem, _, end = bias.rpartition(".")
                 if end == "bias" and product in products:
                     yield f"{stem}.weight", products[product]
@@ -145,7 +140,7 @@ def _node(data: memoryview) -> _Node:
             number_of = entry.get(_ATTRIBUTE_INTEGER, 0)
             if isinstance(number_of, int) and _ATTRIBUTE_NAME in entry:
                 flags[_text(entry[_ATTRIBUTE_NAME])] = number_of
-    return _Node(operation, inputs, outputs, flags)
+    return operation, inputs, outputs, flags
 
 
 def _fields(data: memoryview) -> Iterator[tuple[int, _Value]]:

@@ -117,12 +117,12 @@ def metered(file: io.RawIOBase, path: object, share: float = 1.0) -> Readable:
     return file
 
 
-def bounded_lines(file: Readable, most: int = MOST_BYTES) -> Iterator[bytes | None]:
-    """Yield the lines of an open file, each before the next is read; None for one of more bytes, which is not held."""
-    while line := file.readline(most + 1):
-        if len(line) > most and not line.endswith(b"\n"):
+def bounded_lines(file: Readable) -> Iterator[bytes | None]:
+    """Yield an open file's lines, each before the next is read; None for one over `MOST_BYTES`, which is not held."""
+    while line := file.readline(MOST_BYTES + 1):
+        if len(line) > MOST_BYTES and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):
-                line = file.readline(most)
+                line = file.readline(MOST_BYTES)
             yield None
         else:
             yield line
@@ -277,6 +277,11 @@ def text_lines(path: object) -> Generator[str, None, None]:
     """Yield lines as `lines` does, decoded; what is not UTF-8 becomes surrogates."""
     for line in lines(path):
         yield line.decode("utf-8", "surrogateescape")
+
+
+def start_of(line: bytes, most: int = 40) -> str:
+    """Return what a line begins with, for a message."""
+    return line[:most].decode("utf-8", "replace")
 
 
 NOT_UTF8 = "bytes that are not UTF-8 (convert the file, for instance with iconv)"

@@ -13,6 +13,15 @@ from aligntools.ground.ranges import amounts, shown
 NUMBER = amounts(-1e300, 1e300)
 
 
+class Fault(Exception):
+    """What is wrong with a line, before it is known which line that is."""
+
+
+def json_line(value: object) -> bytes:
+    """Return a value as a line of JSON."""
+    return (json.dumps(value, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+
+
 def parse_json(text: bytes | str) -> Any:
     """Parse JSON; ValueError when it is none, or nested too deeply for any file of ours."""
     try:

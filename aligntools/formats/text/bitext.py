@@ -216,8 +216,7 @@ class _Text:
                             " `input_format=joint` if it is not",
                             _shown(self.path),
                         )
-            bars, tab = self.format in ("joint", "either"), self.format in ("tsv", "either")
-            self._rows, self._at = self._engine.scan(self.block, self._at, bars, tab, self._table)
+            self._rows, self._at = self._engine.scan(self.block, self._at, self.format, self._table)
             self._row = 0
         return self.left
 

@@ -44,10 +44,10 @@ class GizaTraining:
     words: tuple[dict[int, bytes], dict[int, bytes]]
     classes: tuple[dict[bytes, int], dict[bytes, int]] | None
     translations: reading.Entries
-    fertilities: reading.Fertilities
+    fertilities: reading.Entries
     p0: float
-    heads: reading.GizaDistances | None
-    others: reading.GizaDistances | None
+    heads: reading.Entries | None
+    others: reading.Entries | None
     distortions: reading.Entries | None
     jumps: np.ndarray | None
     first: np.ndarray | None
@@ -162,7 +162,7 @@ def _needed(path: str, model: str = "IBM 3 or IBM 4") -> str:
 def read_files(files: TrainingFiles, settings: dict[str, str]) -> GizaTraining:
     """Read one direction's files; the settings are what GIZA++'s options said, names in lower case."""
     source, target = (read_vcb(file) for file in files.vocabularies)
-    translations = reading.read_translations(files.translations)
+    translations = reading.read_entries(files.translations, 2, "e f t(f|e): the numbers of two words and a probability")
     fertilities = reading.read_fertilities(files.fertilities)
     _check_words(files, translations, fertilities, source, target)
     p0 = reading.read_p0(files.p0) if isinstance(files.p0, str) else files.p0
@@ -172,14 +172,15 @@ def read_files(files: TrainingFiles, settings: dict[str, str]) -> GizaTraining:
         others = reading.read_distances(files.distances[1], heads=False)
         given, observed = (reading.read_word_classes(file) for file in files.classes)
         classes = given, observed
-        of_tables = ((heads.observed, observed), (others.observed, observed), (heads.given, given))
+        of_tables = ((heads.keys[:, 0], observed), (others.keys[:, 0], observed), (heads.keys[:, 1], given))
         for numbers, known in of_tables:
             if numbers.max(initial=0) > max(known.values(), default=0):
                 found = f"has {max(known.values(), default=0)} classes, and {' or '.join(files.distances)} more"
                 file = files.classes[known is observed]
                 raise DataError(file, None, f"{found}; expected the classes that it was trained with")
     else:
-        distortions = reading.read_distortions(files.distortions)
+        form = "j i l m d(j|i,l,m): four whole numbers and a probability"
+        distortions = reading.read_entries(files.distortions, 4, form)
     jumps = first = None
     if files.jumps:
         jumps = reading.read_jumps(files.jumps)
@@ -206,7 +207,7 @@ def _vocabulary(prefix: str, settings: dict[str, str], short: str, long: str, co
 def _check_words(
     files: TrainingFiles,
     translations: reading.Entries,
-    fertilities: reading.Fertilities,
+    fertilities: reading.Entries,
     source: dict[int, bytes],
     target: dict[int, bytes],
 ) -> None:
@@ -214,7 +215,7 @@ def _check_words(
     tables = (
         (files.translations, translations.keys[:, 0], source | {0: b""}),
         (files.translations, translations.keys[:, 1], target),
-        (files.fertilities, fertilities.words, source),
+        (files.fertilities, fertilities.keys[:, 0], source),
     )
     for path, numbers, words in tables:
         known = np.fromiter(words, np.int64, len(words))
@@ -222,12 +223,12 @@ def _check_words(
         if len(missing):
             line = int(missing[0]) + 1
             raise DataError(path, line, f"no word has the number {numbers[missing[0]]} in the vocabulary")
-    last = int(translations.keys[:, 0].max(initial=0))
-    if last > fertilities.words.max():
+    last, fertile = int(translations.keys[:, 0].max(initial=0)), fertilities.keys.max()
+    if last > fertile:
         found = f"ends before word {last}, whose translations {files.translations} has"
-        raise DataError(files.fertilities, len(fertilities.words), f"{found}; it was cut off, write it again")
-    if last < fertilities.words.max():
-        found = f"ends before word {fertilities.words.max()}, whose fertilities {files.fertilities} has"
+        raise DataError(files.fertilities, len(fertilities.keys), f"{found}; it was cut off, write it again")
+    if last < fertile:
+        found = f"ends before word {fertile}, whose fertilities {files.fertilities} has"
         raise DataError(files.translations, len(translations.p), f"{found}; it was cut off, write it again")
     for path, words in zip(files.vocabularies, (source, target), strict=True):
         if len(set(words.values())) < len(words):
@@ -256,8 +257,8 @@ def read_vcb(path: object) -> dict[int, bytes]:
     for number, line in enumerate(files.lines(path), 1):
         fields = split_words(line)
         if len(fields) != 3 or not fields[0].isdigit() or len(fields[0]) > 9 or int(fields[0]) < 1:
-            shown = line[:40].decode("utf-8", "replace")
-            raise DataError(path, number, f"'{shown}' is not the number of a word, from 1 on, the word and its count")
+            problem = f"'{files.start_of(line)}' is not the number of a word, from 1 on, the word and its count"
+            raise DataError(path, number, problem)
         if int(fields[0]) in found:
             raise DataError(path, number, f"word {int(fields[0])} comes twice")
         found[int(fields[0])] = fields[1]
@@ -304,8 +305,7 @@ def read_snt(path: object) -> tuple[Side, Side, np.ndarray]:
 def _weight(path: object, number: int, line: bytes) -> float:
     found = as_number(line)
     if not 0 <= found < np.inf:
-        shown = line[:40].decode("utf-8", "replace")
-        problem = f"'{shown}' is not how often a pair counts; expected a number, then two lines of words"
+        problem = f"'{files.start_of(line)}' is not how often a pair counts; expected a number, then two lines of words"
         raise DataError(path, number, problem)
     return found
 
@@ -317,8 +317,7 @@ def _numbers(path: object, number: int, line: bytes) -> np.ndarray:
             found = np.array(words, np.int64).astype(np.int32)
             if not len(found) or found.min() > 0:
                 return found
-    shown = line[:40].decode("utf-8", "replace")
-    raise DataError(path, number, f"'{shown}' is not a line of numbers of words, from 1 on")
+    raise DataError(path, number, f"'{files.start_of(line)}' is not a line of numbers of words, from 1 on")
 
 
 def format_cooc(starts: np.ndarray, words: np.ndarray, counts: np.ndarray | None = None) -> Iterator[bytes]:

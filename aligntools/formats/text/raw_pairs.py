@@ -169,11 +169,10 @@ class Sides:
                 refuse_for_pairs(self.path, data)
             self.format = line_scan.format_of(data) or "auto"
         self._engine.has_read(len(data))
-        bars, tab, at = self.format in ("joint", "either"), self.format in ("tsv", "either"), 0
-        table = np.empty((_ROWS, 8), np.int64)
+        table, at = np.empty((_ROWS, 8), np.int64), 0
         sides: list[list[bytes]] = [[], []]
         while at < len(data):
-            rows, at = self._engine.scan(data, at, bars, tab, table)
+            rows, at = self._engine.scan(data, at, self.format, table)
             for begin, cut, resume, end in table[:rows, :4].tolist():
                 sides[0].append(_bare(data[begin:cut]))
                 sides[1].append(_bare(data[resume:end]))

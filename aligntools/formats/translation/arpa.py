@@ -64,13 +64,18 @@ class ArpaReader:
             they are missing.
         logs (float32 [n, 2]): Decimal logarithms: probability (-99 and less is -99), backoff weight.
         """
+        from aligntools.formats.translation import kernels_arpa as kernels
+
         with closing(self):
             ids, logs, lines = self._unigrams()
             yield ids, logs
             assert self.vocabulary is not None
             blob, starts = with_unknown(self.vocabulary)
             slots = np.full(1 << (2 * len(starts)).bit_length(), -1, np.int32)
-            self._index(blob, starts, slots, lines)
+            twice = kernels.index_words(blob, starts, slots)
+            if twice >= 0:
+                word = _shown(blob[starts[twice] : starts[twice + 1]].tobytes())
+                self._fail(f"the 1-gram '{word}' is there twice", int(lines[twice - len(CONTROL)]))
             for order in range(2, self.order + 1):
                 seen = 0
                 for _, ids, logs in self._section(order, blob, starts, slots):
@@ -164,20 +169,15 @@ class ArpaReader:
             if status == kernels.SECTION:
                 return
             if status not in (kernels.END, kernels.FULL):
-                self._explain(status, order)
-
-    def _explain(self, status: int, order: int) -> None:
-        from aligntools.formats.translation import kernels_arpa as kernels
-
-        line = self._next_line() or b""
-        fields = line.split()
-        problem = {
-            kernels.FIELDS: f"{len(fields)} fields; a {order}-gram has {order + 1}, or {order + 2} with its backoff",
-            kernels.NUMBER: "a logarithm was expected first, and after the words if there is more",
-            kernels.WORD: "a word that is not among the 1-grams",
-            kernels.POSITIVE: "a probability above 1",
-        }[status]
-        self._fail(f"'{_shown(line)}': {problem}")
+                line = self._next_line() or b""
+                found = f"{len(line.split())} fields; a {order}-gram has {order + 1}, or {order + 2} with its backoff"
+                problem = {
+                    kernels.FIELDS: found,
+                    kernels.NUMBER: "a logarithm was expected first, and after the words if there is more",
+                    kernels.WORD: "a word that is not among the 1-grams",
+                    kernels.POSITIVE: "a probability above 1",
+                }[status]
+                self._fail(f"'{_shown(line)}': {problem}")
 
     def _unigrams(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return ids and logs of all unigrams, and the lines of those words that are not `CONTROL`."""
@@ -213,14 +213,6 @@ class ArpaReader:
         )
         lines = np.concatenate(numbers)[order] if numbers else order
         return np.arange(len(table), dtype=np.int32)[:, None], table, lines
-
-    def _index(self, blob: np.ndarray, starts: np.ndarray, slots: np.ndarray, lines: np.ndarray) -> None:
-        from aligntools.formats.translation import kernels_arpa as kernels
-
-        twice = kernels.index_words(blob, starts, slots)
-        if twice >= 0:
-            word = _shown(blob[starts[twice] : starts[twice + 1]].tobytes())
-            raise DataError(self.path, int(lines[twice - len(CONTROL)]), f"the 1-gram '{word}' is there twice")
 
 
 def write_arpa(

@@ -14,14 +14,13 @@ words that are passed through, S where the decoder joins them. Scores are weight
 of the whole.
 """
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from aligntools.formats.opening import files
-from aligntools.formats.opening.json_text import in_words, is_number, parse_json
+from aligntools.formats.opening.json_text import Fault, in_words, is_number, json_line, parse_json
 from aligntools.ground.errors import DataError
 
 FORMAT, VERSION = "aligntools derivations", 1
@@ -70,44 +69,32 @@ class DerivedSentence:
 
 def format_header() -> bytes:
     """Return the first line."""
-    return _line({"format": FORMAT, "version": VERSION})
+    return json_line({"format": FORMAT, "version": VERSION})
 
 
 def format_sentences(sentences: Iterable[DerivedSentence]) -> Iterator[bytes]:
     """Yield a line a sentence."""
     for sentence in sentences:
-        yield _line(
+        derivations = [
             {
-                "source": sentence.source,
-                "derivations": [
-                    {"score": _short(d.score), "target": d.words, "rules": [_rule(use) for use in d.rules]}
-                    for d in sentence.derivations
+                "score": _short(derivation.score),
+                "target": derivation.words,
+                "rules": [
+                    {
+                        **{name: getattr(use, name) for name in ("left", "span", "source", "target", "tails")},
+                        "score": _short(use.score),
+                        "features": {name: _short(x) for name, x in use.features.items()},
+                    }
+                    for use in derivation.rules
                 ],
             }
-        )
-
-
-def _rule(use: RuleUse) -> dict[str, object]:
-    return {
-        "left": use.left,
-        "span": use.span,
-        "source": use.source,
-        "target": use.target,
-        "tails": use.tails,
-        "score": _short(use.score),
-        "features": {name: _short(x) for name, x in use.features.items()},
-    }
+            for derivation in sentence.derivations
+        ]
+        yield json_line({"source": sentence.source, "derivations": derivations})
 
 
 def _short(value: float) -> float:
     return float(f"{value:.6g}")
-
-
-def _line(
-    value: dict[str, int | list[dict[str, float | list[Any] | tuple[str, ...]]] | str | tuple[str, ...]],
-) -> bytes:
-    text = json.dumps(value, ensure_ascii=False)
-    return (text + "\n").encode("utf-8", "replace")
 
 
 def read_derivations(path: str | os.PathLike[str]) -> list[DerivedSentence]:
@@ -129,7 +116,7 @@ def read_derivations(path: str | os.PathLike[str]) -> list[DerivedSentence]:
             source = _words(value["source"])
             found = tuple(_derivation(d, len(source)) for d in value["derivations"])
             result.append(DerivedSentence(source, found))
-        except _Fault as fault:
+        except Fault as fault:
             raise DataError(path, number, str(fault)) from None
         except (KeyError, TypeError, ValueError, AttributeError):
             raise DataError(path, number, "is not a sentence with its derivations (see the documentation)") from None
@@ -138,15 +125,11 @@ def read_derivations(path: str | os.PathLike[str]) -> list[DerivedSentence]:
     return result
 
 
-class _Fault(Exception):
-    """What is wrong with a line."""
-
-
 def _derivation(value: Any, length: int) -> Derivation:
     uses = tuple(_use(rule, k, len(value["rules"]), length) for k, rule in enumerate(value["rules"]))
     tails = sorted(tail for use in uses for tail in use.tails)
     if tails != list(range(1, len(uses))):
-        raise _Fault("a derivation must use each of its rules but the first in one other rule")
+        raise Fault("a derivation must use each of its rules but the first in one other rule")
     return Derivation(_words(value["target"]), _number(value["score"]), uses)
 
 
@@ -154,24 +137,24 @@ def _use(value: Any, k: int, count: int, length: int) -> RuleUse:
     source, target, (begin, end) = _words(value["source"]), _words(value["target"]), value["span"]
     tails = tuple(value["tails"])
     if not all(isinstance(x, int) for x in (begin, end, *tails)) or not 0 <= begin <= end <= length:
-        raise _Fault(f"rule {k} has the span {in_words(value['span'])}; the sentence has {length} words")
+        raise Fault(f"rule {k} has the span {in_words(value['span'])}; the sentence has {length} words")
     if not all(k < tail < count for tail in tails) or len(tails) > 2:
-        raise _Fault(f"rule {k} has the tails {in_words(value['tails'])}; one or two of the later rules were expected")
+        raise Fault(f"rule {k} has the tails {in_words(value['tails'])}; one or two of the later rules were expected")
     due = list(_NONTERMINALS[: len(tails)])
     for side in (source, target):
         if sorted(word for word in side if word in due) != due:
-            raise _Fault(f"rule {k} has {len(tails)} tails, and {in_words(list(side))} does not use each of them once")
+            raise Fault(f"rule {k} has {len(tails)} tails, and {in_words(list(side))} does not use each of them once")
     features = {str(name): _number(x) for name, x in value["features"].items()}
     return RuleUse(str(value["left"]), source, target, (begin, end), tails, _number(value["score"]), features)
 
 
 def _words(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-        raise _Fault(f"{in_words(value)} stands where words were expected")
+        raise Fault(f"{in_words(value)} stands where words were expected")
     return tuple(value)
 
 
 def _number(value: Any) -> float:
     if not is_number(value):
-        raise _Fault(f"{in_words(value)} stands where a number was expected")
+        raise Fault(f"{in_words(value)} stands where a number was expected")
     return float(value)

@@ -42,10 +42,6 @@ def unwritable(vocabulary: Vocabulary) -> np.ndarray:
     return np.flatnonzero(special | ~whole_words(words)).astype(np.int32)
 
 
-def _nothing() -> np.ndarray:
-    return np.empty(0, np.int64)
-
-
 @dataclass(frozen=True, eq=False)
 class GrammarRules:
     """Synchronous rules, sorted by source side.
@@ -67,10 +63,10 @@ class GrammarRules:
     target: np.ndarray
     features: np.ndarray
     feature_names: list[str]
-    links_offsets: np.ndarray = field(default_factory=_nothing)
+    links_offsets: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
     links: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.uint8))
     counts: np.ndarray = field(default_factory=lambda: np.empty((0, 3)))
-    sparse_offsets: np.ndarray = field(default_factory=_nothing)
+    sparse_offsets: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
     sparse_ids: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
     sparse_values: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))
     sparse_names: list[str] = field(default_factory=list)

@@ -89,11 +89,7 @@ class _RuleReader:
         """Return the table of a block's lines, which are rules (for this decoder, or any), and both sides of these."""
         from aligntools.formats.translation import kernels_grammar
 
-        try:
-            block.decode()
-        except UnicodeDecodeError as error:
-            bad = line + block.count(b"\n", 0, error.start)
-            raise DataError(self.path, bad, "bytes that are not UTF-8 (convert the file with iconv)") from None
+        files.check_utf8(block, self.path, line)
         table = np.empty((block.count(b"\n") + 1, 16), np.int64)
         text = np.frombuffer(block, np.uint8)
         rows, _ = kernels_grammar.scan_rules(text, 0, self.style, table)
@@ -128,7 +124,7 @@ class _RuleReader:
     def _bad_line(self, block: bytes, row: np.ndarray, line: int) -> DataError:
         from aligntools.formats.translation import kernels_grammar as k
 
-        shown = block[row[12] : row[13]][:60].decode("utf-8", "replace")
+        shown = files.start_of(block[row[12] : row[13]], 60)
         expected = (
             "der [X][X] [X] ||| the [X][X] [X] ||| 0.5 0.5 0.5 0.5 ||| 0-0 1-1 |||"
             if self.style

@@ -12,22 +12,18 @@ and the last words of all that the node yields, four at most, and all of them wh
 number of the grammar's rule; negative for those that the decoder makes.
 """
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from aligntools.formats.annotation.tag_lists import format_lists
+from aligntools.formats.opening.json_text import json_line
 
 FORMAT, VERSION = "aligntools hypergraph", 1
 
 
 def format_header(features: Sequence[str]) -> bytes:
     """Return the first line."""
-    return _line({"format": FORMAT, "version": VERSION, "features": list(features)})
-
-
-def _line(value: Mapping[str, object]) -> bytes:
-    return (json.dumps(value, ensure_ascii=False) + "\n").encode()
+    return json_line({"format": FORMAT, "version": VERSION, "features": list(features)})
 
 
 def format_lines(hypergraph: Any, features: Sequence[str], word: Callable[[int], str]) -> Iterator[bytes]:
@@ -54,7 +50,7 @@ def format_lines(hypergraph: Any, features: Sequence[str], word: Callable[[int],
             left, right = h.left[v, :length].tolist(), h.right[v, 4 - length :].tolist()
             nodes.append({"left": list(map(word, left)), "right": list(map(word, right)), "edges": edges})
         root = int(h.roots[s])
-        yield _line({"root": root - begin if root >= 0 else None, "nodes": nodes})
+        yield json_line({"root": root - begin if root >= 0 else None, "nodes": nodes})
 
 
 # Lists of candidate translations as text: ``sentence ||| words ||| name=value ... ||| score``, as Moses has them

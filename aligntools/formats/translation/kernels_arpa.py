@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from aligntools.formats.links.kernels_pharaoh import write_number
 from aligntools.ground.compiler import kernel
 
 _BASIS = np.uint64(0xCBF29CE484222325)  # FNV-1a
@@ -187,17 +188,8 @@ def _write_number(value, out, at):
         at += 1
         value = -value
     whole = np.int64(np.floor(value * 1e7 + 0.5))
-    left = whole // 10000000
-    right = whole - left * 10000000
-    digits = 1
-    power = np.int64(10)
-    while left >= power:
-        power *= 10
-        digits += 1
-    for k in range(digits - 1, -1, -1):
-        out[at + k] = 48 + left % 10
-        left //= 10
-    at += digits
+    right = whole % 10000000
+    at = write_number(whole // 10000000, out, at)
     if right:
         out[at] = 46
         for k in range(7, 0, -1):

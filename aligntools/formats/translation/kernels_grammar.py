@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from aligntools.formats.links.kernels_pharaoh import write_number
 from aligntools.ground.compiler import kernel
 
 HIERO = 0
@@ -69,12 +70,9 @@ def scan_rules(text, at, style, table):
         table[rows, 12] = begin
         table[rows, 13] = stop
         field = 1 if style == MOSES else 0
-        place = begin
-        start = begin
-        words = 0
-        last = begin  # where the last word of the field begins, and where it ends
-        last_end = begin
-        wrong = 0
+        place = start = begin
+        last = last_end = begin  # where the last word of the field begins, and where it ends
+        words = wrong = 0
         blank = True
         while True:
             while place < end and _is_space(text[place]):
@@ -82,29 +80,18 @@ def scan_rules(text, at, style, table):
             if place >= end or _is_bar(text, place, begin, end):
                 if place < end:
                     blank = False
+                three = words > 0 and last_end - last == 3
+                left = three and text[last] == 91 and text[last + 1] == 88 and text[last + 2] == 93  # [X]
                 if field == 0:
-                    if not (
-                        words == 1
-                        and last_end - last == 3
-                        and text[last] == 91
-                        and text[last + 1] == 88
-                        and text[last + 2] == 93
-                    ):
+                    if not left or words > 1:
                         wrong = LEFT_SIDE
                 elif field <= 2:
+                    place_end = place
                     if style == MOSES:
-                        if not (
-                            words > 0
-                            and last_end - last == 3
-                            and text[last] == 91
-                            and text[last + 1] == 88
-                            and text[last + 2] == 93
-                        ):
+                        if not left:
                             wrong = LEFT_SIDE
                         words -= 1
                         place_end = last
-                    else:
-                        place_end = place
                     if words < 1 and wrong == 0:
                         wrong = EMPTY_SIDE
                     table[rows, 2 * field - 2] = start
@@ -413,19 +400,6 @@ def parse_counts(text, table, keep, out, number):
 
 
 @kernel(fast=False)
-def _write_integer(value, out, at):
-    """Write a whole number from 0 on; return where it ends."""
-    power = np.int64(1)
-    while value // power >= 10:
-        power *= 10
-    while power > 0:
-        out[at] = 48 + value // power % 10
-        at += 1
-        power //= 10
-    return at
-
-
-@kernel(fast=False)
 def _write_fraction(units, width, out, at):
     """Write a point and ``width`` decimals without the zeros at the end; nothing for 0."""
     if units == 0:
@@ -447,7 +421,7 @@ def _write_decimal(value, out, at):
     if units > 0 and value < 0:
         out[at] = 45
         at += 1
-    at = _write_integer(units // 100000, out, at)
+    at = write_number(units // 100000, out, at)
     return _write_fraction(units % 100000, 5, out, at)
 
 
@@ -470,7 +444,7 @@ def _write_probability(value, out, at):
         units //= 10
         power += 1
     if power > 15 or power < -5:
-        at = _write_integer(units // 1000000, out, at)
+        at = write_number(units // 1000000, out, at)
         at = _write_fraction(units % 1000000, 6, out, at)
         out[at] = 101
         out[at + 1] = 45 if power < 0 else 43
@@ -478,29 +452,32 @@ def _write_probability(value, out, at):
         if abs(power) < 10:
             out[at] = 48
             at += 1
-        return _write_integer(abs(power), out, at)
+        return write_number(abs(power), out, at)
     if power < 0:
         out[at] = 48
         return _write_fraction(units, 6 - power, out, at + 1)
     if power > 6:
         for _ in range(power - 6):
             units *= 10
-        return _write_integer(units, out, at)
+        return write_number(units, out, at)
     scale = np.int64(1)
     for _ in range(6 - power):
         scale *= 10
-    at = _write_integer(units // scale, out, at)
+    at = write_number(units // scale, out, at)
     return _write_fraction(units % scale, 6 - power, out, at)
 
 
+_BAR = np.frombuffer(b" ||| ", np.uint8)
+_LEFT = np.frombuffer(b" [X][X]", np.uint8)
+
+
 @kernel(fast=False)
-def _write_bar(out, at):
-    out[at] = 32
-    out[at + 1] = 124
-    out[at + 2] = 124
-    out[at + 3] = 124
-    out[at + 4] = 32
-    return at + 5
+def _copy(text, begin, end, out, at):
+    """Write bytes of a text; return where they end."""
+    for place in range(begin, end):
+        out[at] = text[place]
+        at += 1
+    return at
 
 
 @kernel(fast=False)
@@ -512,37 +489,23 @@ def _write_side(style, symbols, begin, end, blob, starts, out, at):
             at += 1
         symbol = symbols[k]
         if symbol > 0:
-            for place in range(starts[symbol], starts[symbol + 1]):
-                out[at] = blob[place]
-                at += 1
-            continue
-        out[at] = 91
-        out[at + 1] = 88
-        if style == MOSES:
-            out[at + 2] = 93
-            out[at + 3] = 91
-            out[at + 4] = 88
-            out[at + 5] = 93
-            at += 6
+            at = _copy(blob, starts[symbol], starts[symbol + 1], out, at)
+        elif style == MOSES:
+            at = _copy(_LEFT, 1, 7, out, at)
         else:
-            out[at + 2] = 44
-            out[at + 3] = 48 - symbol
-            out[at + 4] = 93
-            at += 5
-    if style == MOSES:
-        out[at] = 32
-        out[at + 1] = 91
-        out[at + 2] = 88
-        out[at + 3] = 93
-        at += 4
-    return at
+            at = _copy(_LEFT, 1, 3, out, at)
+            out[at] = 44
+            out[at + 1] = 48 - symbol
+            out[at + 2] = 93
+            at += 3
+    return _copy(_LEFT, 0, 4, out, at) if style == MOSES else at
 
 
 @kernel(fast=False)
 def _write_link(i, j, out, at):
-    at = _write_integer(np.int64(i), out, at)
+    at = write_number(np.int64(i), out, at)
     out[at] = 45
-    return _write_integer(np.int64(j), out, at + 1)
+    return write_number(np.int64(j), out, at + 1)
 
 
 @kernel(fast=False)
@@ -579,16 +542,13 @@ def write_rules(
     at = 0
     for rule in range(begin, end):
         if style == HIERO:
-            out[at] = 91
-            out[at + 1] = 88
-            out[at + 2] = 93
-            at = _write_bar(out, at + 3)
+            at = _copy(_BAR, 0, 5, out, _copy(_LEFT, 1, 4, out, at))
         s1, s2 = source_offsets[rule], source_offsets[rule + 1]
         t1, t2 = target_offsets[rule], target_offsets[rule + 1]
         at = _write_side(style, source, s1, s2, source_blob, source_starts, out, at)
-        at = _write_bar(out, at)
+        at = _copy(_BAR, 0, 5, out, at)
         at = _write_side(style, target, t1, t2, target_blob, target_starts, out, at)
-        at = _write_bar(out, at)
+        at = _copy(_BAR, 0, 5, out, at)
         for k in range(columns.size):
             if k > 0:
                 out[at] = 32
@@ -597,15 +557,13 @@ def write_rules(
             if style == MOSES:
                 at = _write_probability(float(features[rule, column]), out, at)
             else:
-                for place in range(names_at[column], names_at[column + 1]):
-                    out[at] = names[place]
-                    at += 1
+                at = _copy(names, names_at[column], names_at[column + 1], out, at)
                 out[at] = 61
                 at = _write_decimal(float(features[rule, column]), out, at + 1)
         link = links_offsets[rule]
         last = links_offsets[rule + 1]
         if style == MOSES:
-            at = _write_bar(out, at)
+            at = _copy(_BAR, 0, 5, out, at)
             written = 0
             for i in range(s1, s2):
                 if source[i] < 0:
@@ -623,20 +581,16 @@ def write_rules(
                     at = _write_link(links[link, 0], links[link, 1], out, at)
                     written += 1
                     link += 1
-            at = _write_bar(out, at)
+            at = _copy(_BAR, 0, 5, out, at)
             if counts.shape[0] > 0:
                 for k in range(3):
                     if k > 0:
                         out[at] = 32
                         at += 1
                     at = _write_decimal(counts[rule, k], out, at)
-            at = _write_bar(out, at)
-            out[at] = 124
-            out[at + 1] = 124
-            out[at + 2] = 124
-            at += 3
+            at = _copy(_BAR, 1, 4, out, _copy(_BAR, 0, 5, out, at))
         elif link < last:
-            at = _write_bar(out, at)
+            at = _copy(_BAR, 0, 5, out, at)
             for k in range(link, last):
                 if k > link:
                     out[at] = 32

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from aligntools.formats.opening import files
-from aligntools.formats.opening.json_text import as_number
+from aligntools.formats.opening.json_text import Fault, as_number
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
 from aligntools.words.white_space import is_blank
@@ -60,7 +60,16 @@ class WordLattice:
         return len(self.nodes)
 
     def __str__(self) -> str:
-        return format_plf(self)
+        """Return the lattice as a line of PLF, without its end."""
+        out = []
+        for arcs in self.nodes:
+            out.append("(")
+            for arc in arcs:
+                word = arc.word.replace("\\", "\\\\").replace("'", "\\'")
+                named = [f"{name}={value!r}" for name, value in arc.named]
+                out.append("(" + ",".join([f"'{word}'", *map(repr, arc.scores), *named, str(arc.steps)]) + "),")
+            out.append("),")
+        return f"({''.join(out)})"
 
     def arcs(self) -> Iterator[tuple[int, int, Arc]]:
         """Yield each arc with the nodes that it leads from and to."""
@@ -69,18 +78,17 @@ class WordLattice:
                 yield k, k + arc.steps, arc
 
 
-class _Fault(Exception):
-    """What is wrong with a lattice."""
-
-
 def parse_plf(
     text: str, scores: int | None = None, path: object = "<sentences>", line: int | None = None
 ) -> WordLattice:
     """Read a line of PLF; a blank one is the empty lattice. Arcs have as many scores as said, or as the first has."""
     try:
-        lattice = WordLattice(_nodes(text.strip(" \t\r\n")))
+        reader = _Reader(text.strip(" \t\r\n"))
+        lattice = WordLattice(tuple(reader.group(lambda: tuple(reader.group(reader.arc))) if reader.text else ()))
+        if reader.at < len(reader.text):
+            raise Fault(f"{reader.found()} after the lattice's end")
         _check(lattice, scores)
-    except _Fault as fault:
+    except Fault as fault:
         problem = f"{fault}; a line of PLF is, for instance, ((('a',0.9,1),),(('b',1,1),),)"
         raise DataError(path, line, problem) from None
     return lattice
@@ -97,7 +105,7 @@ def parse_cn(lines: Iterable[str], scores: int = 1, path: object = "<sentences>"
         for k in range(0, len(found), 1 + scores):
             try:
                 values = tuple(min(_score(value), 1.0) for value in found[k + 1 : k + 1 + scores])
-            except _Fault as fault:
+            except Fault as fault:
                 raise DataError(path, number, f"{fault}; `arc_scores` says how many scores a word has") from None
             column.append(Arc(found[k], values))
         nodes.append(tuple(column))
@@ -134,29 +142,6 @@ def _readable(path: object) -> Iterator[str]:
         yield line
 
 
-def format_plf(lattice: WordLattice) -> str:
-    """Return a lattice as a line of PLF, without its end."""
-    nodes = ["".join(f"({_quoted(arc)})," for arc in arcs) for arcs in lattice.nodes]
-    return f"({''.join(f'({arcs}),' for arcs in nodes)})"
-
-
-def _quoted(arc: Arc) -> str:
-    word = arc.word.replace("\\", "\\\\").replace("'", "\\'")
-    named = [f"{name}={value!r}" for name, value in arc.named]
-    return ",".join([f"'{word}'", *map(repr, arc.scores), *named, str(arc.steps)])
-
-
-def _nodes(text: str) -> tuple[tuple[Arc, ...], ...]:
-    """Read nodes with their arcs."""
-    if not text:
-        return ()
-    reader = _Reader(text)
-    nodes = tuple(reader.group(lambda: tuple(reader.group(reader.arc))))
-    if reader.at < len(text):
-        raise _Fault(f"{reader.found()} after the lattice's end")
-    return nodes
-
-
 Item = TypeVar("Item")
 
 
@@ -186,40 +171,40 @@ class _Reader:
     def group(self, item: Callable[[], Item]) -> Iterator[Item]:
         """Yield the items of ``(item,item,...)``; the last comma may be missing."""
         if not self.sees("("):
-            raise _Fault(f"{self.found()} where '(' was expected")
+            raise Fault(f"{self.found()} where '(' was expected")
         while not self.sees(")"):
             yield item()
             if not self.sees(",") and not self.text.startswith(")", self.at):
-                raise _Fault(f"{self.found()} where ',' or ')' was expected")
+                raise Fault(f"{self.found()} where ',' or ')' was expected")
 
     def arc(self) -> Arc:
         """Read ``('word',scores...,steps)``."""
         if not self.sees("("):
-            raise _Fault(f"{self.found()} where an arc's '(' was expected")
+            raise Fault(f"{self.found()} where an arc's '(' was expected")
         word = _WORD.match(self.text, self.at)
         if not word:
-            raise _Fault(f"{self.found()} where a word in quotes was expected")
+            raise Fault(f"{self.found()} where a word in quotes was expected")
         self.at, fields = word.end(), []
         while field := _FIELD.match(self.text, self.at):
             fields.append(field[1])
             self.at = field.end()
         if not self.sees(")"):
-            raise _Fault(f"{self.found()} where a number or ')' was expected")
+            raise Fault(f"{self.found()} where a number or ')' was expected")
         if not fields:
-            raise _Fault(f"the arc {shown(word[0])} does not say how many nodes further it leads")
+            raise Fault(f"the arc {shown(word[0])} does not say how many nodes further it leads")
         return _arc(_ESCAPED.sub(r"\1", word[1] if word[1] is not None else word[2]), fields)
 
 
 def _arc(word: str, fields: list[str]) -> Arc:
     if _BLANKS.search(word):
-        raise _Fault(f"the word '{shown(word)}' has a space in it")
+        raise Fault(f"the word '{shown(word)}' has a space in it")
     named = [field.split("=") for field in fields[:-1] if "=" in field]
     if any(len(one) != 2 or not one[0] for one in named) or any("=" in field for field in fields[: -1 - len(named)]):
-        raise _Fault(
+        raise Fault(
             f"the arc '{shown(word)}' has {shown(', '.join(fields[:-1]))}; scores and then name=value were expected"
         )
     if not re.fullmatch(r"[0-9]{1,9}", fields[-1]) or int(fields[-1]) == 0:
-        raise _Fault(
+        raise Fault(
             f"the arc '{shown(word)}' leads '{shown(fields[-1])}' nodes further; a whole number from 1 on was expected"
         )
     scores = tuple(map(_score, fields[: len(fields) - 1 - len(named)]))
@@ -229,26 +214,26 @@ def _arc(word: str, fields: list[str]) -> Arc:
 def _number(text: str) -> float:
     value = as_number(text) if "_" not in text else math.nan
     if not math.isfinite(value):
-        raise _Fault(f"'{shown(text)}' stands where a number was expected")
+        raise Fault(f"'{shown(text)}' stands where a number was expected")
     return value
 
 
 def _score(text: str) -> float:
     value = _number(text)
     if value < 0:
-        raise _Fault(f"the score {shown(text)} is negative; scores are probabilities")
+        raise Fault(f"the score {shown(text)} is negative; scores are probabilities")
     return value
 
 
 def _check(lattice: WordLattice, scores: int | None) -> None:
     for k, arcs in enumerate(lattice.nodes):
         if not arcs:
-            raise _Fault(f"no arc leaves node {k}")
+            raise Fault(f"no arc leaves node {k}")
         for arc in arcs:
             if k + arc.steps > len(lattice):
-                raise _Fault(f"the arc '{shown(arc.word)}' of node {k} leads past the last node, {len(lattice)}")
+                raise Fault(f"the arc '{shown(arc.word)}' of node {k} leads past the last node, {len(lattice)}")
             if scores is None:
                 scores = len(arc.scores)
             if len(arc.scores) != scores:
                 found = f"{len(arc.scores)} {'score' if len(arc.scores) == 1 else 'scores'}"
-                raise _Fault(f"the arc '{shown(arc.word)}' has {found}, not {scores} (`arc_scores` says how many)")
+                raise Fault(f"the arc '{shown(arc.word)}' has {found}, not {scores} (`arc_scores` says how many)")
