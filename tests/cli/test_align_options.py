@@ -84,28 +84,8 @@ def test_link_probabilities_and_thresholds(trained, inside, tmp_path):
     assert pharaoh.read_pharaoh(str(out)).tolists() == links  # other commands read it
 
 
-def test_views_seeds_and_speed(inside, tmp_path):
-    def align(*options):
-        done(inside(*TEXT, "-q", "-o", tmp_path / "out", *options))
-        proper((tmp_path / "out").read_bytes())
-        return (tmp_path / "out").read_bytes()
-
-    one = align("--set", "views=4", "--set", "sweeps=5")
-    assert one == align("--set", "views=4", "--set", "sweeps=5", "--seed", "1")
-    assert one != align("--set", "views=4", "--set", "sweeps=5", "--seed", "2")
-    assert one != align("--set", "views=0,4", "--set", "sweeps=5")
-    assert align("--fast") == align("--model-type", "hmm", "--set", "views=5")
-    assert align("--fast", "--case-sensitive") != align("--fast")
-    align("--model-type", "ibm2", *("--set", "tension=6", "--set", "p_null=0.2", "--set", "alpha=0.01", "--set",
-        "ibm1_iterations=1"), "--iterations", "1")  # fmt: skip
-
-
-def test_subwords(inside, trained, tmp_path):
+def test_subwords_of_logs_and_models(inside, tmp_path):
     log = ("--log-json", tmp_path / "log")
-    links = {n: links_of(inside, f"--set=subwords={n}") for n in (0, 50, 3000)}
-    assert len(set(links.values())) == 3
-    assert links[3000] == (trained / "align").read_bytes()
-    assert links[0] == links_of(inside, "--set", "views=0,5,4,3")
     done(
         inside(
             *TEXT, "--fast", "--set", "subwords=100", "-v", *log, "--save-model", tmp_path / "m", "-o", tmp_path / "o"
@@ -116,11 +96,6 @@ def test_subwords(inside, trained, tmp_path):
     assert done(inside("-q", "-m", tmp_path / "m", *TEXT)).stdout == (tmp_path / "o").read_bytes()
     done(inside("-q", "--init-model", tmp_path / "m", *TEXT, "-o", tmp_path / "again"))
     assert (tmp_path / "again").read_bytes().count(b"\n") == len(LENGTHS)
-
-
-def test_views_agree_unless_told_otherwise(inside, trained, tmp_path):
-    agreeing, alone = (links_of(inside, "--set", f"view_agreement={how}") for how in ("true", "false"))
-    assert agreeing == (trained / "align").read_bytes() != alone
 
 
 @pytest.mark.slow
@@ -186,12 +161,6 @@ def links_of(inside, *options):
     return found.stdout
 
 
-@pytest.mark.parametrize("model", ["ibm1", "ibm2"])
-def test_viterbi_of_independent_words_is_the_best_link_of_each(inside, model):
-    options = ("--model-type", model, "--direction", "forward")
-    assert links_of(inside, *options, "--decode", "viterbi") == links_of(inside, *options, "--decode", "best")
-
-
 def test_p_null_and_single_directions(inside, tmp_path):
     few = links_of(inside, "--set", "p_null=0.5", "--set", "views=0", "--set", "sweeps=6")
     many = links_of(inside, "--set", "p_null=0.01", "--set", "views=0", "--set", "sweeps=6")
@@ -209,14 +178,11 @@ def test_p_null_and_single_directions(inside, tmp_path):
     fails(done, "has the forward direction alone, and nothing for --reverse-output", status=2)
 
 
-def test_symmetrized_probabilities_and_old_spellings(inside):
+def test_symmetrized_probabilities(inside):
     with_p = links_of(inside, "--fast", "--symmetrize", "grow-diag-final-and", "--link-probabilities")
     without = links_of(inside, "--fast", "--symmetrize", "grow-diag-final-and")
     assert re.sub(rb":[0-9.e-]+", b"", with_p) == without
     assert all(0 < float(p) <= 1 for p in re.findall(rb":([0-9.e-]+)", with_p))
-    old = inside(*TEXT, "--model", "ibm1", "-q")
-    assert old.stdout == links_of(inside, "--model-type", "ibm1")
-    assert b"--model-type" in old.stderr
 
 
 def test_links_of_a_large_text_are_written_while_it_is_trained_on(inside, tmp_path, monkeypatch):
@@ -258,21 +224,6 @@ def test_the_threshold_is_for_what_asks_for_it(trained, inside):
     assert all(told in " ".join(text.replace("None: ", "").split()) for text in texts)
 
 
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [
-        (("--fast", "--set", "sweeps=3"), "--set sweeps"),
-        (("--fast", "--set", "tension=2"), "--set tension"),
-        (("--fast", "--estimator", "em", "--set", "alpha=1"), "--set alpha"),
-        (("--fast", "--estimator", "em", "--set", "look_alike=false"), "--set look_alike"),
-        (("--model-type", "ibm1", "--iterations", "2"), "--iterations"),
-    ],
-)
-def test_settings_that_change_nothing_are_told(inside, options, name):
-    found = succeeds(inside(*TEXT, *options))
-    assert f"warning: {name} changes nothing: " in found.stderr.decode()
-
-
 def test_words_of_links_are_written_as_text(trained, inside, tmp_path):
     """A line a link, a blank one after each pair; also of pairs without links, in parts and beside tsv."""
     text = "Das Haus  ist neu ||| The house is new\n ||| x\nb\xffd ||| y\nein Buch ||| a book\n".encode("latin-1")
@@ -309,17 +260,3 @@ def test_words_of_links_in_other_ways_of_working(inside, tmp_path):
         lines = (tmp_path / "pairs").read_text(encoding="utf-8").splitlines()
         assert lines.count("") == out.count(b"\n")
         assert len(lines) - lines.count("") == out.count(b"-")
-
-
-def test_ibm4_takes_pegs_and_classes(inside, tmp_path):
-    """Both change links; other models say that they are not theirs; and text in parts is refused by name."""
-    links = []
-    for options in ((), ("--set", "word_classes=2"), ("--set", "pegging=true")):
-        done(inside(*TEXT, "-q", "--model-type", "ibm4", *options, "-o", tmp_path / "links"))
-        links.append((tmp_path / "links").read_bytes())
-    assert len(set(links)) == 3
-    told = inside(
-        *TEXT, "--model-type", "hmm", "--set", "pegging=true", "--set", "word_classes=5", "-o", tmp_path / "links"
-    )
-    assert b"--set pegging changes nothing: it is of IBM 3 and IBM 4" in told.stderr
-    assert b"--set word_classes changes nothing: classes of words are for IBM 4 and hmm-classes" in told.stderr

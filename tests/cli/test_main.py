@@ -250,17 +250,6 @@ def test_help_fits_a_screen_and_help_all_has_every_option(name):
     assert ("--help-all" in short) == bool(command.basic)
 
 
-def test_fields_without_an_option_are_set_by_name():
-    text = ("align", "-q", "-i", ROOT / "data" / "samples" / "de-en.txt", "--model-type", "ibm2")
-    given = [run(*text, *how) for how in (("--set", "tension=9", "--set", "look-alike=false"), ("--tension", "9"))]
-    assert [done.returncode for done in given] == [0, 0]
-    assert given[0].stderr == b""
-    assert given[1].stderr == b"note: --tension is --set tension=... now\n"
-    alone, plain = run(*text, "--set=tension=9"), run(*text)
-    assert alone.stdout == given[1].stdout != plain.stdout
-    assert given[0].stdout != alone.stdout
-
-
 def test_streams_that_are_closed(tmp_path):
     code = "import sys; sys.argv = ['x', 'align', '-i', '-']; from aligntools.cli.main import main; main()"
     command = f'exec "{sys.executable}" -c "{code}" 2>&1 '
@@ -278,14 +267,6 @@ def test_streams_that_are_closed(tmp_path):
         done = subprocess.run(["sh", "-c", command + streams], capture_output=True, cwd=ROOT, timeout=60, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), streams
         assert (tmp_path / "out").read_bytes() == b"0-0 1-1\n"
-
-
-def test_what_a_file_holds_does_nothing_to_the_terminal(tmp_path):
-    (tmp_path / "links").write_bytes(b"0-0\n\x1b[2J\x07\xc2\x9b31m\n")
-    done = run("symmetrize", "-c", "convert", tmp_path / "links")
-    assert done.returncode == 1
-    assert done.stderr.decode().rstrip("\n").isprintable()
-    assert b":2: '\\x1b[2J\\x07" in done.stderr
 
 
 def test_warmup_says_what_it_did_and_where_the_code_is_kept(monkeypatch):

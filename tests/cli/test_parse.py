@@ -1,7 +1,6 @@
 """train-parser and parse: from a treebank to trees, every sentence in the output."""
 
 import json
-import unicodedata
 
 import pytest
 
@@ -70,18 +69,6 @@ def test_tagged_lines_become_conll(model, samples):
     assert run("parse", "-m", model, "--separator", "/", stdin=tagged.replace(b"_", b"/")).stdout == done.stdout
 
 
-def test_no_sentence_is_lost_and_what_is_odd_is_told(model):
-    text = b"a_DET dog_NOUN sleeps_VERB ._PUNCT\n\nwug_NEW\n" + b"dog_NOUN " * 30 + b"\n"
-    done = ran("parse", "-m", model, "--max-length", 20, stdin=text)
-    assert done.stdout.count(b"\n\n") == 4
-    heads = [int(row[0]) for row in columns(done.stdout, 6)]
-    assert heads[5:] == [0] + [1] * 29
-    errors = done.stderr.decode().splitlines()
-    assert errors[0].startswith("warning: 1 sentences over --max-length have flat trees (<stdin>, sentence 4")
-    assert "1 words have tags that the parser has never seen (NEW; first in <stdin>, sentence 3)" in errors[1]
-    assert run("parse", "-q", "-m", model, "--max-length", 20, stdin=text).stderr == b""
-
-
 def test_options_and_what_cannot_be_parsed(model, samples, file, tmp_path):
     text = samples / "en.conllu"
     for flags in (("--no-projective",), ("--no-single-root",), ("--no-projective", "--no-single-root")):
@@ -95,32 +82,6 @@ def test_options_and_what_cannot_be_parsed(model, samples, file, tmp_path):
         assert label == (b"root" if head == b"0" else b"_")
     scored = run("eval-uas", "--json", samples / "en.conllu", tmp_path / "parsed").stdout
     assert json.loads(scored)["results"][0]["las"] is None
-
-
-ROW = "{}\t{}\t_\t{}\t_\t_\t{}\t{}\t_\t_\n"
-
-
-def rows(*heads):
-    return "".join(ROW.format(k, f"w{k}", "NOUN", h, "x") for k, h in enumerate(heads, 1)) + "\n"
-
-
-def test_trees_that_cannot_be_learned_are_counted(file, tmp_path):
-    bank = file(
-        "odd.conllu", (rows(2, 0) + rows(2, 1) + rows(0, 0) + rows(3, 4, 0, 3) + rows("_", 1) + rows(0)).encode()
-    )
-    done = run(
-        "train-parser", "--treebank", bank, "-o", tmp_path / "m", "--set", "crossing=skip", "--set", "roots=skip"
-    )
-    errors = done.stderr.decode()
-    assert "4 sentences left out: a word without a head 1, a cycle 1, several roots 1, crossing edges 1" in errors
-    assert f"the first is {bank}:4 (sentence 2)" in errors
-    assert errors.splitlines()[-1].startswith("2 sentences, 3 words")
-    repaired = run("train-parser", "--treebank", bank, "-o", tmp_path / "m").stderr.decode()
-    assert "2 sentences repaired: several roots 1, crossing edges 1" in repaired
-    free = run("train-parser", "--treebank", bank, "-o", tmp_path / "m", "--no-projective", "--no-single-root")
-    assert "repaired" not in free.stderr.decode()
-    short = run("train-parser", "--treebank", bank, "-o", tmp_path / "m", "--set", "min_length=2").stderr.decode()
-    assert "too short 1" in short
 
 
 def test_a_checkpoint_is_gone_on_from(samples, tmp_path):
@@ -167,17 +128,3 @@ def test_kinds_of_trees_show(samples, file, tmp_path):
         done = run("train-parser", "-q", "--treebank", bank, *kinds, *change, "-o", model)
         assert (done.returncode, done.stderr) == (0, b"")
         assert run("parse", "-m", model, flag, bank).stdout != run("parse", "-m", model, bank).stdout
-
-
-def test_accents_of_their_own_are_those_of_the_model(tmp_path):
-    """A tree does not depend on how the words' accents are written."""
-    bank = "".join(
-        f"1\t{first}\t_\tX\t_\t_\t{a}\tx\t_\t_\n2\t{second}\t_\tX\t_\t_\t{b}\tx\t_\t_\n\n"
-        for first, second, a, b in [("été", "là", 0, 1), ("là", "été", 2, 0)] * 4
-    )
-    (tmp_path / "bank").write_text(bank)
-    ran("train-parser", "-q", "--treebank", tmp_path / "bank", "-o", tmp_path / "m")
-    found = run("parse", "-m", tmp_path / "m", stdin=unicodedata.normalize("NFD", bank).encode())
-    assert columns(found.stdout, 6) == columns(bank.encode(), 6)
-    assert found.stdout.decode().count("e\u0301") == bank.count("é")
-    assert found.stderr.startswith(b"note: 16 words have their accents in another form than the parser's words")

@@ -84,40 +84,6 @@ def test_damaged_members_are_refused(samples, tmp_path):
             at.load(tmp_path / "bad")
 
 
-def test_the_coarse_grammar_has_trees_that_the_whole_one_has_not(tmp_path):
-    (tmp_path / "trees").write_text(
-        "(S (NP (A a) (B b) (C c) (D d)) (V v))\n(S (NP (C c) (B b) (A a) (D d)) (V v))\n"
-        "(S (V v) (NP (A a) (A a) (D d)))\n"
-    )
-    ran("train-grammar", "-q", "--treebank", tmp_path / "trees", "-o", tmp_path / "m")
-    # no A is followed by C, and no sentence has a V in the middle
-    text = b"a_A c_C d_D v_V\na_A b_B c_C d_D v_V\nd_D v_V d_D\n"
-    done = run("parse", "-m", tmp_path / "m", "--format", "tagged", stdin=text)
-    assert done.stdout.decode().splitlines() == [
-        "( (S (NP (A a) (C c) (D d)) (V v)))",
-        "( (S (NP (A a) (B b) (C c) (D d)) (V v)))",
-        "( (S (D d) (V v) (D d)))",
-    ]
-    assert b"warning: 2 sentences are not covered by the grammar" in done.stderr
-    listed = run("parse", "-q", "-m", tmp_path / "m", "--format", "tagged", "--samples", 1, stdin=text)
-    assert listed.stdout.decode().splitlines()[0] == "0 ||| ( (S (NP (A a) (C c) (D d)) (V v))) ||| -inf"
-
-
-def test_there_is_a_tree_for_each_line_of_plain_text(model, tmp_path):
-    text = "The dog sleeps .\n\n( foo ) ba(r a\u00a0b\n" + "word " * 200 + "\n"
-    (tmp_path / "text").write_text(text)
-    done = run("parse", "-m", model, tmp_path / "text", "--format", "text")
-    found = trees(done.stdout)
-    assert [tree.words() for tree in found] == [
-        ["The", "dog", "sleeps", "."], [], ["(", "foo", ")", "ba(r", "a\u00a0b"], ["word"] * 200,
-    ]  # fmt: skip
-    assert done.stdout.count(b"\n") == 4
-    assert f"warning: 1 sentences over --max-length have flat trees (the first: {tmp_path / 'text'}, sentence 4)" in (
-        done.stderr.decode()
-    )
-    assert str(found[0]) == "( (S (NP (DT The) (NN dog)) (VP (VBZ sleeps)) (. .)))"
-
-
 def test_tags_of_the_text_are_kept(model, samples):
     done = ran("parse", "-m", model, samples / "en.conllu")
     rows = [row.split("\t") for row in (samples / "en.conllu").read_text().splitlines()]
@@ -137,8 +103,6 @@ def test_functions_are_learned_if_asked_for(tmp_path):
     for functions, label in ((True, "NP-SBJ"), (False, "NP")):
         parser = at.train_grammar(tmp_path / "bank", functions=functions)
         assert str(parser.parse("The dog sleeps .")) == f"(S ({label} (DT The) (NN dog)) (VP (VBZ sleeps)) (. .))"
-    done = run("train-grammar", "--treebank", tmp_path / "bank", "-o", tmp_path / "m")
-    assert b"1 trees without words left out\n2 sentences, 8 words" in done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -171,12 +135,7 @@ def test_options_of_tags_alone(induced, samples, tmp_path):
         return done.stderr.decode()
 
     text = ("--text", samples / "en.tagged")
-    assert "277 words" in said(*text)
-    assert "321 words" in said(*text, "--punct", "keep")
-    short = said(*text, "--max-length", "6")
-    assert "sentences left out: " in short
     assert said(*text, "--estimator", "vb", "--prior", "0.3") != said(*text, "--prior", "0.3")
-    assert "the objective rises no more" in said(*text, "--set", "tolerance=0.5", "--iterations", "9")
     conll = ("--text", samples / "en.conllu")
     assert said(*conll, "--column", "xpos") != said(*conll)
     slashed = tmp_path / "slashed"

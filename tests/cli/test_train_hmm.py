@@ -77,12 +77,6 @@ def test_taggers_that_are_taught(samples, folder):
     (folder / "out.conllu").write_bytes(run("tag", "-m", folder / "sup", samples / "en.conllu").stdout)
     figures = run("eval-tags", "--column", "xpos", "--json", samples / "en.conllu", folder / "out.conllu").stdout
     assert json.loads(figures)["results"][0]["accuracy"] > 0.97
-    (folder / "short").write_bytes(b"a\n\nb\na\n")
-    ran("train-hmm", "-q", "--text", folder / "short", "--states", 1, "-o", folder / "one")
-    assert run("tag", "-m", folder / "one", folder / "short").stdout == b"a_0\n\nb_0\na_0\n"
-    (folder / "tagged").write_bytes(b"a_X\n\nb_X\na_X\n")
-    ran("train-hmm", "-q", "--tagged", folder / "tagged", "-o", folder / "one")
-    assert run("tag", "--decode", "viterbi", "-m", folder / "one", folder / "short").stdout == b"a_X\n\nb_X\na_X\n"
 
 
 def test_taggers_and_aligners_are_not_for_each_other(samples, folder):

@@ -2,7 +2,6 @@
 
 import math
 import re
-import unicodedata
 
 import pytest
 
@@ -84,16 +83,3 @@ def test_lists_in_python(models):
     assert [str(one.tree) for one in again[0]] == [str(one.tree) for one in drawn[1]]
     with pytest.raises(at.UsageProblem, match="leave out decode"):
         next(parser.n_best(["a"], 2, decode="viterbi"))
-
-
-def test_words_are_known_in_either_normal_form(tmp_path):
-    bank = tmp_path / "bank"
-    bank.write_text("(S (NP (DT le) (NN café)) (VP (VB gèle)))\n(S (NP (DT le) (XX été)) (VP (VB gèle)))\n" * 12)
-    at.train_grammar(bank).save(tmp_path / "m")
-    texts = [unicodedata.normalize(form, "le café gèle\nle été gèle\n") for form in ("NFC", "NFD")]
-    done = [run("parse", "-m", tmp_path / "m", stdin=text.encode()) for text in texts]
-    assert done[1].stdout.decode() == unicodedata.normalize("NFD", done[0].stdout.decode())
-    assert done[1].stdout != done[0].stdout
-    assert "(XX été)" in done[0].stdout.decode()
-    assert b"note: 4 words have their accents in another form than the grammar's words" in done[1].stderr
-    assert done[0].stderr == b""

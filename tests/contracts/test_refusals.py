@@ -54,10 +54,17 @@ def path_of(word):
 
 
 def ended(files, words, folder):
-    """Run a command, or a program that stands in for another, in a folder with files; return the process."""
+    """Run a command in a folder with files, or several with ; between them, of which all but the last have to end well.
+
+    A command may be a program that stands in for another.
+    """
     for name, data in files.items():
         if name:
             (folder / name).write_bytes(data)
+    while ";" in words:
+        end = words.index(";")
+        assert ended({}, words[:end], folder).returncode == 0
+        words = words[end + 1 :]
     script = words[0] if words[0] in PROGRAMS else None
     words = list(map(path_of, words[1:] if script else words))
     return run(*words, stdin=files.get("", b""), cwd=folder, script=script)
@@ -73,7 +80,10 @@ def test_it_is_refused_in_one_line(files, words, status, said, tmp_path):
 
 @pytest.mark.parametrize(("files", "words", "status", "said"), list(rows("examples.txt")))
 def test_it_writes_what_it_should(files, words, status, said, tmp_path):
-    """`'...'` is the standard output, ``name='...'`` a file, ``2> ...`` in errors, alone none; else in the output."""
+    """`'...'` is the standard output, ``name='...'`` a file, ``2> ...`` in errors, alone none; else in the output.
+
+    After = is a command that writes the same, after != one that does not.
+    """
     done = ended(files, words, tmp_path)
     assert done.returncode == status, done.stderr
     assert b"Traceback" not in done.stderr
@@ -83,6 +93,9 @@ def test_it_writes_what_it_should(files, words, status, said, tmp_path):
             assert text[3:] in done.stderr.decode() if text[3:] else done.stderr == b""
         elif file := FILE.fullmatch(part) if "='" in part and part[0] != "'" else None:
             assert (tmp_path / file[1]).read_bytes() == unescaped(*shlex.split(file[3])), file[1]
+        elif other := re.match("(=|!=) ", part):
+            same = ended(files, shlex.split(part[other.end() :]), tmp_path).stdout == done.stdout
+            assert same == (other[1] == "="), part
         elif part[0] == "'":
             assert done.stdout == unescaped(*shlex.split(part))
         else:
