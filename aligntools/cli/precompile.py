@@ -229,7 +229,7 @@ def _what_large_texts_use(grammar: GrammarRules) -> None:
     sorter.finish()
     small, large = (np.zeros(size, np.uint64) for size in (4, 8))
     kernels_rules.move_keys(small, large)
-    kernels_grammar.move_targets(small, np.zeros((4, 2), np.int64), large, np.zeros((8, 2), np.int64))
+    kernels_grammar.enter_rows(small[:0], np.zeros((0, 2), np.int64), large, np.zeros((8, 2), np.int64))
     kernels_lm.regrow(small, np.zeros((4, 2), np.float32), large, np.zeros((8, 2), np.float32))
 
 

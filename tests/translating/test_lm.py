@@ -16,13 +16,18 @@ from aligntools.ground.errors import DataError, ModelError
 from aligntools.ground.parallel import Pool
 from aligntools.store.sorting import ArrayStore
 from aligntools.translating.lm import kneser_ney, language_model
-from aligntools.translating.lm.kernels_lm import extend, find, score_and_state, word_score
+from aligntools.translating.lm.kernels_lm import extend, find, score_and_state
 from aligntools.translating.lm.kneser_ney import Sorter
 from aligntools.translating.lm.language_model import from_blocks
 from aligntools.words.vocabulary import Vocabulary
 from tests.cli.running import run
 from tests.naive_lm import BEGIN, END, UNKNOWN, KneserNey, backed_off
 from tests.places import ROOT
+
+
+def word_score(*given):
+    return score_and_state(*given)[0]
+
 
 LN10 = math.log(10)
 WORDS = [UNKNOWN, BEGIN, END, "a", "b"]

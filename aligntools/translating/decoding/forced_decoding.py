@@ -63,7 +63,7 @@ def derive(
     alone = index.alone[words] | (not pass_known) & (words != 0)
     workspace.fit(0, len(words) * span + len(words) + 1, False, True)
     n_rules = len(rules.ordered) - 4
-    sides = kernels_forced_decoding.RuleSides(index.source_offsets, index.source, rules.target_offsets, rules.target)
+    sides = index.source_offsets, index.source, rules.target_offsets, rules.target
     rest, scores = (sides, has_source, has_target, n_rules, model), np.zeros((size, size))
     while True:
         place, hypotheses = np.full((size, size), -1, np.int64), workspace.hypotheses

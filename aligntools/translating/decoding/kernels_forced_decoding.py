@@ -28,19 +28,6 @@ from aligntools.translating.lm.kernels_lm import BEGIN
 UNREACHABLE = -100
 
 
-class RuleSides(NamedTuple):
-    """Both sides of a grammar's rules: words above 0, nonterminals below.
-
-    source_offsets, source (int64 [rules + 1], int32).
-    target_offsets, target (int64 [rules + 5], int32): With those of the pseudo-rules.
-    """
-
-    source_offsets: np.ndarray
-    source: np.ndarray
-    target_offsets: np.ndarray
-    target: np.ndarray
-
-
 class ForcedItems(NamedTuple):
     """What has been found, and where.
 
@@ -81,8 +68,7 @@ def _score_stretches(given, model, context, scores):
 @kernel(inline=True, owning=False)
 def _keep_fitting(candidates, sides, has_source, has_target):
     """Put the rules all of whose words there are first; return how many."""
-    source_offsets, source = sides.source_offsets, sides.source
-    target_offsets, target = sides.target_offsets, sides.target
+    source_offsets, source, target_offsets, target = sides
     count = 0
     for c in range(len(candidates)):
         rule, good = candidates[c], True
@@ -123,9 +109,9 @@ def _enter(s, t, rule, left, right, gain, first, items):
 @kernel(inline=True, fast=False, owning=False)
 def _apply(rule, one, two, sides, given, first, items):
     """Enter what a rule makes of the items of its nonterminals' cells (-1 none); return 0, or what was too small."""
-    target, begin, end = sides.target, sides.target_offsets[rule], sides.target_offsets[rule + 1]
+    _, _, target_offsets, target = sides
+    begin, end, none = target_offsets[rule], target_offsets[rule + 1], np.int64(-1)
     scores, cells, states, status = items.scores, items.cells, items.hypotheses.states, 0
-    none = np.int64(-1)
     if one < 0:
         for s in range(len(given) - (end - begin) + 1):
             if is_at(target, begin, end, given, s):
@@ -152,10 +138,9 @@ def _apply(rule, one, two, sides, given, first, items):
 @kernel(inline=True, fast=False, owning=False)
 def _match(rule, i, d, span, words, sides, given, first, items):
     """Apply a rule to a span in all ways that its source side covers it; return 0, or what was too small."""
-    source, cells = sides.source, items.cells
-    a, b = sides.source_offsets[rule], sides.source_offsets[rule + 1]
-    size, one, two = b - a, np.int64(-1), np.int64(-1)
-    none = np.int64(-1)
+    source_offsets, source, _, _ = sides
+    cells, a, b = items.cells, source_offsets[rule], source_offsets[rule + 1]
+    size, one, two, none = b - a, np.int64(-1), np.int64(-1), np.int64(-1)
     for k in range(size):
         if source[a + k] < 0:
             if one < 0:
@@ -214,6 +199,8 @@ def derive(
     given (int32 [target words]): The translation.
     candidates (int32): Rules that may be used; in place, those that are used first.
     span (int): Most words that X covers, no more than there are.
+    sides: Of the rules, words above 0, nonterminals below: source_offsets (int64 [rules + 1]), source (int32), and
+        target_offsets (int64 [rules + 5]), target (int32) with those of the pseudo-rules.
     has_source, has_target (bool [ids]): Whether the sentence, and the translation, have a word.
     n_rules (int): Of the grammar; the pseudo-rules come after them.
     model (ModelTables).

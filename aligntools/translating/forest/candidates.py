@@ -39,6 +39,11 @@ class CandidateLists:
         """Candidates of all sentences."""
         return len(self.scores)
 
+    @property
+    def features(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The features of candidates, as kernels read them; see `Hypergraph.features`."""
+        return self.feature_offsets, self.feature_ids, self.feature_values
+
     def take(self, rows: npt.ArrayLike, offsets: npt.ArrayLike) -> "CandidateLists":
         """Return these candidates in this order, sentences beginning at ``offsets``."""
         rows = np.asarray(rows, np.int64)
@@ -54,8 +59,8 @@ class CandidateLists:
 
     def keys(self) -> np.ndarray:
         """Return hashes [candidates, uint64] of words and features, the latter rounded to multiples of 1e-4."""
-        keys, features = np.zeros(self.count, np.uint64), (self.feature_offsets, self.feature_ids, self.feature_values)
-        kernels.string_keys(self.word_offsets, self.words, *features, 1e-4, keys)
+        keys = np.zeros(self.count, np.uint64)
+        kernels.string_keys(self.word_offsets, self.words, self.features, keys)
         return keys
 
     def merged(self, *others: "CandidateLists") -> "CandidateLists":
@@ -82,24 +87,11 @@ class CandidateLists:
         """Return the candidates as a hypergraph, of one node a sentence and one edge a candidate."""
         sizes = np.diff(self.offsets)
         full = sizes > 0
-        nodes = int(full.sum())
-        none = np.zeros((nodes, 4), np.int32)  # nothing is above
-        node_offsets = offsets_of(full)
-        return Hypergraph(
-            node_offsets,
-            np.where(full, node_offsets[:-1], -1),
-            offsets_of(sizes[full]),
-            np.full((self.count, 2), -1, np.int32),
-            np.zeros(self.count, np.int32),
-            self.feature_offsets,
-            self.feature_ids,
-            self.feature_values,
-            self.word_offsets,
-            self.words,
-            none,
-            none,
-            np.zeros(nodes, np.int32),
-        )
+        node_offsets, none = offsets_of(full), np.zeros((int(full.sum()), 4), np.int32)  # nothing is above
+        nodes = node_offsets, np.where(full, node_offsets[:-1], -1), offsets_of(sizes[full])
+        edges = np.full((self.count, 2), -1, np.int32), np.zeros(self.count, np.int32)
+        columns = *self.features, self.word_offsets, self.words
+        return Hypergraph(*nodes, *edges, *columns, none, none, np.zeros(len(none), np.int32))
 
 
 def offsets_of(counts: Sequence[int] | np.ndarray) -> np.ndarray:

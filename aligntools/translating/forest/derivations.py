@@ -147,19 +147,16 @@ class _Search:
     def candidates(self, derivations: list[np.ndarray]) -> tuple[np.ndarray, ...]:
         """Return word offsets, words, feature offsets, ids, values and scores of derivations, given by edges."""
         h, count = self.h, len(derivations)
-        features = h.feature_offsets, h.feature_ids, h.feature_values
         starts = offsets_of([len(of) for of in derivations])
         edges = np.concatenate([*derivations, np.zeros(0, np.int32)])
         longest = int(np.diff(starts).max(initial=0))
         word_offsets, feature_offsets = np.empty(count + 1, np.int64), np.empty(count + 1, np.int64)
-        kernels.measure_derivations(
-            h.word_offsets, h.words, h.feature_offsets, starts, edges, word_offsets, feature_offsets
-        )
+        begins = word_offsets, feature_offsets
+        kernels.measure_derivations(h.word_offsets, h.words, h.feature_offsets, starts, edges, *begins)
         words, scores = np.empty(word_offsets[-1], np.int32), np.empty(count)
         ids, values = np.empty(feature_offsets[-1], np.int32), np.empty(feature_offsets[-1], np.float32)
-        given = *h.strings[1:], *features, self.scores, starts, edges
-        sums = np.zeros(self.features), np.empty(self.features, np.int32)
-        memory = np.empty(longest, np.int64), np.empty(2 * longest + 2, np.int64), *sums
-        kernels.fill_derivations(*given, *memory, word_offsets, words, feature_offsets, ids, values, scores)
+        sums, out = (np.zeros(self.features), np.empty(self.features, np.int32)), (words, ids, values, scores)
+        room = np.empty(longest, np.int64), np.empty(2 * longest + 2, np.int64), *sums
+        kernels.fill_derivations(h.strings, h.features, self.scores, starts, edges, room, *begins, out)
         used = feature_offsets[-1]
         return word_offsets, words, feature_offsets, ids[:used].copy(), values[:used].copy(), scores

@@ -70,6 +70,11 @@ class Hypergraph:
         """What edges yield, as kernels read it: ``edge_offsets``, ``tails``, ``word_offsets``, ``words``."""
         return self.edge_offsets, self.tails, self.word_offsets, self.words
 
+    @property
+    def features(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The features of edges, as kernels read them: ``feature_offsets``, ``feature_ids``, ``feature_values``."""
+        return self.feature_offsets, self.feature_ids, self.feature_values
+
     def blocks(self) -> list[tuple[int, int]]:
         """Cut the sentences into runs of about as many edges."""
         return balanced_blocks(np.diff(self.edge_offsets[self.node_offsets]) + 1, BLOCKS)
@@ -137,14 +142,11 @@ def blank() -> Hypergraph:
 
 def edge_scores(h: Hypergraph, weights: npt.ArrayLike, gamma: float = 1.0, pool: Pool | None = None) -> np.ndarray:
     """Return ``gamma * weights . features`` of each edge [edges, float64]."""
-    out = np.empty(h.edges)
-    weights, fixed = np.ascontiguousarray(weights, np.float64), np.zeros(0)
+    out, weights = np.empty(h.edges), np.ascontiguousarray(weights, np.float64)
 
     def work(block: tuple[int, int]) -> None:
         e, f = h.edge_offsets[h.node_offsets[list(block)]]
-        kernels_semirings.edge_scores(
-            h.feature_offsets, h.feature_ids, h.feature_values, weights, fixed, float(gamma), e, f, out
-        )
+        kernels_semirings.edge_scores(h.features, weights, float(gamma), e, f, out)
 
     over(pool, work, h.blocks())
     return out
@@ -158,8 +160,15 @@ def united(first: Hypergraph, second: Hypergraph) -> Hypergraph:
     roots = np.stack([first.roots, second.roots], axis=1)
     pieces = []
     for s in range(len(first)):
-        edges = int((roots[s] >= 0).sum())
-        pieces += [first.part(s, s + 1), second.part(s, s + 1), _tops(edges)]
+        edges, top = int((roots[s] >= 0).sum()), blank()
+        if edges:  # the node over the roots, whose tails are yet to be set
+            sides, none = np.full((edges, 2), -1, np.int32), np.zeros((1, 4), np.int32)
+            top = Hypergraph(
+                *(np.array([0, 1]), np.array([0]), np.array([0, edges]), sides, sides[:, 0].copy()),
+                *(np.zeros(edges + 1, np.int64), top.feature_ids, top.feature_values),
+                *(np.arange(edges + 1), sides[:, 1].copy(), none, none, np.zeros(1, np.int32)),
+            )
+        pieces += [first.part(s, s + 1), second.part(s, s + 1), top]
     out = join(pieces)
     of = out.node_offsets
     tops = np.flatnonzero(np.diff(of)[2::3]) if len(first) else np.zeros(0, np.int64)  # sentences that have a new root
@@ -173,22 +182,3 @@ def united(first: Hypergraph, second: Hypergraph) -> Hypergraph:
     united_roots = np.full(len(first), -1, np.int64)
     united_roots[tops] = heads
     return replace(out, node_offsets=of[::3].copy(), roots=united_roots)
-
-
-def _tops(edges: int) -> Hypergraph:
-    """Return the node over the roots of a sentence, if there are any; its tails are yet to be set."""
-    if not edges:
-        return blank()
-    return replace(
-        blank(),
-        node_offsets=np.array([0, 1]),
-        roots=np.array([0]),
-        edge_offsets=np.array([0, edges]),
-        tails=np.full((edges, 2), -1, np.int32),
-        rules=np.full(edges, -1, np.int32),
-        feature_offsets=np.zeros(edges + 1, np.int64),
-        word_offsets=np.arange(edges + 1),
-        words=np.full(edges, -1, np.int32),
-        **{name: np.zeros((1, 4), np.int32) for name in ("left", "right")},
-        lengths=np.zeros(1, np.int32),
-    )

@@ -113,17 +113,6 @@ def sample(edge_offsets, tails, conditional, root, seed, out):
 
 
 @kernel
-def count_words(word_offsets, words, edges):
-    """Return how many words the derivation with these edges has."""
-    count = 0
-    for i in range(len(edges)):
-        for k in range(word_offsets[edges[i]], word_offsets[edges[i] + 1]):
-            if words[k] > 0:
-                count += 1
-    return count
-
-
-@kernel
 def yield_words(tails, word_offsets, words, edges, sizes, stack, out):
     """Write the words of a derivation to ``out``; ``sizes`` [edges], ``stack`` [2 * edges + 2] are working memory."""
     for i in range(len(edges) - 1, -1, -1):
@@ -155,11 +144,12 @@ def yield_words(tails, word_offsets, words, edges, sizes, stack, out):
 
 
 @kernel(inline=True)
-def sum_features(feature_offsets, feature_ids, feature_values, edges, dense, touched, ids, values):
+def sum_features(features, edges, dense, touched, ids, values):
     """Add up the features of a derivation's edges; write the ids, ascending, and values; return how many.
 
     ``dense`` float64 [features] is zero before and after; ``touched`` int32 [features] is working memory.
     """
+    feature_offsets, feature_ids, feature_values = features
     count = 0
     for i in range(len(edges)):
         for k in range(feature_offsets[edges[i]], feature_offsets[edges[i] + 1]):
@@ -186,50 +176,34 @@ def measure_derivations(word_offsets, words, feature_offsets, starts, edges, beg
     """
     begin_words[0], begin_features[0] = 0, 0
     for d in range(len(starts) - 1):
-        of = edges[starts[d] : starts[d + 1]]
-        begin_words[d + 1] = begin_words[d] + count_words(word_offsets, words, of)
-        count = 0
-        for e in of:
-            count += feature_offsets[e + 1] - feature_offsets[e]
-        begin_features[d + 1] = begin_features[d] + count
+        n_words, n_features = 0, 0
+        for e in edges[starts[d] : starts[d + 1]]:
+            for k in range(word_offsets[e], word_offsets[e + 1]):
+                if words[k] > 0:
+                    n_words += 1
+            n_features += feature_offsets[e + 1] - feature_offsets[e]
+        begin_words[d + 1], begin_features[d + 1] = begin_words[d] + n_words, begin_features[d] + n_features
 
 
 @kernel(fast=False)
-def fill_derivations(
-    tails,
-    word_offsets,
-    words,
-    feature_offsets,
-    feature_ids,
-    feature_values,
-    edge_scores,
-    starts,
-    edges,
-    sizes,
-    stack,
-    dense,
-    touched,
-    begin_words,
-    out_words,
-    begin_features,
-    ids,
-    values,
-    scores,
-):
+def fill_derivations(strings, features, edge_scores, starts, edges, room, begin_words, begin_features, out):
     """Write words, features and scores of derivations.
 
-    sizes, stack, dense, touched: See `yield_words` and `sum_features`; for the longest derivation.
+    strings, features: See `Hypergraph`.
+    room: ``sizes``, ``stack``, ``dense`` and ``touched`` of `yield_words` and `sum_features`; for the longest
+        derivation.
     begin_words, begin_features (int64 [derivations + 1]): Of `measure_derivations`; the latter then say where the
         features really begin.
-    out_words (int32, ids : int32, values : float32, scores : float64 [derivations]): Out.
+    out: Words (int32), ids of features (int32), their values (float32), scores (float64 [derivations]).
     """
+    _, tails, word_offsets, words = strings
+    sizes, stack, dense, touched = room
+    out_words, ids, values, scores = out
     used = 0
     for d in range(len(starts) - 1):
         of = edges[starts[d] : starts[d + 1]]
         yield_words(tails, word_offsets, words, of, sizes, stack, out_words[begin_words[d] : begin_words[d + 1]])
-        count = sum_features(
-            feature_offsets, feature_ids, feature_values, of, dense, touched, ids[used:], values[used:]
-        )
+        count = sum_features(features, of, dense, touched, ids[used:], values[used:])
         begin_features[d] = used
         used += count
         score = 0.0
@@ -240,8 +214,9 @@ def fill_derivations(
 
 
 @kernel
-def string_keys(word_offsets, words, feature_offsets, feature_ids, feature_values, grain, keys):
-    """Hash words and features, the latter as multiples of ``grain``, of every candidate."""
+def string_keys(word_offsets, words, features, keys):
+    """Hash words and features, the latter as multiples of 1e-4, of every candidate."""
+    feature_offsets, feature_ids, feature_values = features
     for c in range(len(keys)):
         h = BASE
         for k in range(word_offsets[c], word_offsets[c + 1]):
@@ -249,8 +224,5 @@ def string_keys(word_offsets, words, feature_offsets, feature_ids, feature_value
         h = mix(h)
         for k in range(feature_offsets[c], feature_offsets[c + 1]):
             h = h * MIX1 + mix(np.uint64(feature_ids[k] + 1) * BASE)
-            h = h * MIX1 + mix(np.uint64(np.int64(np.floor(feature_values[k] / grain + 0.5))))
+            h = h * MIX1 + mix(np.uint64(np.int64(np.floor(feature_values[k] / 1e-4 + 0.5))))
         keys[c] = mix(h)
-
-
-# k best

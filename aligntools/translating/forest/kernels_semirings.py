@@ -10,16 +10,14 @@ from aligntools.ground.compiler import kernel
 
 
 @kernel(fast=False)
-def edge_scores(feature_offsets, feature_ids, feature_values, weights, fixed, gamma, begin, end, scores):
-    """Put ``gamma * weights . features + fixed`` of the edges ``begin:end`` into ``scores``; ``fixed`` may be empty."""
+def edge_scores(features, weights, gamma, begin, end, scores):
+    """Put ``gamma * weights . features`` of the edges ``begin:end`` into ``scores``; see `Hypergraph.features`."""
+    offsets, ids, values = features
     for e in range(begin, end):
         total = 0.0
-        for k in range(feature_offsets[e], feature_offsets[e + 1]):
-            total += weights[feature_ids[k]] * feature_values[k]
-        total *= gamma
-        if len(fixed) > 0:
-            total += fixed[e]
-        scores[e] = total
+        for k in range(offsets[e], offsets[e + 1]):
+            total += weights[ids[k]] * values[k]
+        scores[e] = total * gamma
 
 
 @kernel(fast=False)
@@ -118,13 +116,14 @@ def surprisals(conditional, begin, end, weight, rewards):
 
 
 @kernel(fast=False)
-def add_features(feature_offsets, feature_ids, feature_values, factors, begin, end, out):
+def add_features(features, factors, begin, end, out):
     """Add the features of the edges ``begin:end``, each times its factor, to ``out`` [features]."""
+    offsets, ids, values = features
     for e in range(begin, end):
         factor = factors[e]
         if factor != 0.0:
-            for k in range(feature_offsets[e], feature_offsets[e + 1]):
-                out[feature_ids[k]] += factor * feature_values[k]
+            for k in range(offsets[e], offsets[e + 1]):
+                out[ids[k]] += factor * values[k]
 
 
 @kernel(fast=False)

@@ -96,13 +96,7 @@ def feature_sums(h: Hypergraph, factors: np.ndarray, features: int, pool: Pool |
     """
     spans = _spans(h)
     out = np.zeros((len(spans), features))
-    over(
-        pool,
-        lambda k: kernels.add_features(
-            h.feature_offsets, h.feature_ids, h.feature_values, factors, *spans[k][2:], out[k]
-        ),
-        range(len(spans)),
-    )
+    over(pool, lambda k: kernels.add_features(h.features, factors, *spans[k][2:], out[k]), range(len(spans)))
     return np.asarray(np.add.reduce(out, axis=0))
 
 

@@ -306,7 +306,7 @@ def target_totals(targets: Any, store: ArrayStore, figures: ExtractionFigures) -
             row = 0
             while (row := kernels_grammar.add_targets(hashes, joint, row, part, parts, keys, sums, used)) < len(hashes):
                 new_keys, new_sums = np.zeros(4 * len(keys), np.uint64), np.zeros((4 * len(keys), 2), np.int64)
-                kernels_grammar.move_targets(keys, sums, new_keys, new_sums)
+                kernels_grammar.enter_rows(keys[keys != 0], sums[keys != 0], new_keys, new_sums)
                 keys, sums = new_keys, new_sums
         figures.targets += int(used[0])
         for k in range(len(targets)):

@@ -56,7 +56,7 @@ def word_table(source: Side, target: Side, links: Links) -> LexicalTable:
     given_target = counts / np.bincount(second, counts)[second] if len(pairs) else counts
     size = 1 << max(4, (2 * len(pairs)).bit_length())
     table = LexicalTable(np.zeros(size, np.uint64), np.zeros((size, 2)))
-    kernels_grammar.fill_lexicon(pairs, np.stack([given_source, given_target], axis=1).astype(np.float64), *table)
+    kernels_grammar.enter_rows(pairs, np.stack([given_source, given_target], axis=1).astype(np.float64), *table)
     return table
 
 

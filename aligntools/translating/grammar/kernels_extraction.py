@@ -95,17 +95,6 @@ def find_phrases(source_length, target_length, max_span, tight, work):
     return count
 
 
-@kernel(fast=False, owning=False)
-def _is_tight(places, phrases, p):
-    """Tell whether a phrase's first and last words have links."""
-    return (
-        places[1, phrases[p, 0]] >= 0
-        and places[1, phrases[p, 1]] >= 0
-        and places[3, phrases[p, 2]] >= 0
-        and places[3, phrases[p, 3]] >= 0
-    )
-
-
 @kernel(fast=False, inline=True, owning=False)
 def _write_side(pool, at, words, base, phrases, side, p, a, b):
     """Write one side of a key and a zero; return where it ends. ``side``: its first column of ``phrases``."""
@@ -202,11 +191,12 @@ def _add(share, text, n, work, p, a, b, records):
 
 @kernel(fast=False, owning=False)
 def _fits(p, a, outer, work):
-    """Tell whether a phrase within the source span of ``p`` may be a nonterminal of it."""
-    phrases = work.phrases
+    """Tell whether a phrase within the source span of ``p`` may be a nonterminal of it: with links at its ends."""
+    phrases, places = work.phrases, work.places
     if phrases[a, 2] < phrases[p, 2] or phrases[a, 3] > phrases[p, 3]:
         return False
-    return not outer or _is_tight(work.places, phrases, a)
+    linked = places[1, phrases[a, 0]] >= 0 and places[1, phrases[a, 1]] >= 0
+    return not outer or (linked and places[3, phrases[a, 2]] >= 0 and places[3, phrases[a, 3]] >= 0)
 
 
 @kernel(fast=False, owning=False)

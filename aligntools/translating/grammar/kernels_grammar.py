@@ -44,13 +44,12 @@ def group_rules(pool, starts, rule_at, source_at):
 
 
 @kernel(fast=False)
-def fill_lexicon(pairs, probabilities, keys, values):
-    """Enter word pairs ``source << 32 | target`` and their two probabilities in an empty table."""
-    for k in range(pairs.size):
-        place = find_slot(keys, pairs[k])
-        keys[place] = pairs[k]
-        values[place, 0] = probabilities[k, 0]
-        values[place, 1] = probabilities[k, 1]
+def enter_rows(given, rows, keys, values):
+    """Enter keys, other than 0, with two numbers each, in an empty table."""
+    for k in range(given.size):
+        place = find_slot(keys, given[k])
+        keys[place] = given[k]
+        values[place, 0], values[place, 1] = rows[k, 0], rows[k, 1]
 
 
 @kernel(fast=False, inline=True)
@@ -68,7 +67,7 @@ def weigh_links(pool, starts, weights, rule_at, rules, keys, values, joint, lexi
     pool, starts, weights, rule_at, rules: As from `group_rules`.
     keys (uint64 [a power of two]).
     values (float64 [a power of two, 2]): The lexicon: ``p(target word | source word)``, ``p(source word | target
-        word)``; see `fill_lexicon`.
+        word)``; see `features.LexicalTable`.
     joint (int64 [rules, 2]): Filled with the sums of weights.
     lexical (float64 [rules, 2]): Filled with natural logs: of the target side given the source side, of the source
         given the target.
@@ -211,17 +210,6 @@ def add_targets(hashes, joint, row, part, parts, keys, sums, used):
             sums[place, 1] += joint[row, 1]
         row += 1
     return row
-
-
-@kernel(fast=False)
-def move_targets(keys, sums, new_keys, new_sums):
-    """Enter all of a table in a larger one."""
-    for k in range(keys.size):
-        if keys[k] != 0:
-            place = find_slot(new_keys, keys[k])
-            new_keys[place] = keys[k]
-            new_sums[place, 0] = sums[k, 0]
-            new_sums[place, 1] = sums[k, 1]
 
 
 @kernel(fast=False)

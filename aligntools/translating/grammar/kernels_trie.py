@@ -14,34 +14,23 @@ _SHIFT = np.uint64(32)
 
 
 @kernel(inline=True)
+def _place_of(keys, key):
+    """Return where a step is, or the free place for it."""
+    mask = np.uint64(keys.shape[0] - 1)
+    code = key * _MIX
+    place = (code ^ (code >> _SHIFT)) & mask
+    while keys[place] != key and keys[place] != 0:
+        place = (place + np.uint64(1)) & mask
+    return place
+
+
+@kernel(inline=True)
 def find_step(keys, children, node, word):
     """Return the node that a word leads to, or -1; no step is by word 0."""
     if word <= 0:
         return np.int64(-1)
-    mask = np.uint64(keys.shape[0] - 1)
-    key = (np.uint64(node) << _SHIFT) | np.uint64(word)
-    code = key * _MIX
-    place = (code ^ (code >> _SHIFT)) & mask
-    while True:
-        held = keys[place]
-        if held == key:
-            return np.int64(children[place])
-        if held == 0:
-            return np.int64(-1)
-        place = (place + np.uint64(1)) & mask
-
-
-@kernel(inline=True)
-def add_step(keys, children, node, word, child):
-    """Enter a step that is not there; the table must have room."""
-    mask = np.uint64(keys.shape[0] - 1)
-    key = (np.uint64(node) << _SHIFT) | np.uint64(word)
-    code = key * _MIX
-    place = (code ^ (code >> _SHIFT)) & mask
-    while keys[place] != 0:
-        place = (place + np.uint64(1)) & mask
-    keys[place] = key
-    children[place] = child
+    place = _place_of(keys, (np.uint64(node) << _SHIFT) | np.uint64(word))
+    return np.int64(-1) if keys[place] == 0 else np.int64(children[place])
 
 
 @kernel
@@ -49,8 +38,8 @@ def move_steps(keys, children, new_keys, new_children):
     """Enter all steps of a table in a larger, empty one."""
     for k in range(keys.shape[0]):
         if keys[k] != 0:
-            word = keys[k] & np.uint64(0xFFFFFFFF)
-            add_step(new_keys, new_children, keys[k] >> _SHIFT, word, children[k])
+            place = _place_of(new_keys, keys[k])
+            new_keys[place], new_children[place] = keys[k], children[k]
 
 
 @kernel
@@ -93,40 +82,11 @@ def enter_rules(rule, source_offsets, source, used, keys, children, by_gap, ends
                 if symbol < 0:
                     by_gap[node] = child
                 else:
-                    add_step(keys, children, node, symbol, child)
+                    key = (np.uint64(node) << _SHIFT) | np.uint64(symbol)
+                    place = _place_of(keys, key)
+                    keys[place], children[place] = key, child
                     used[1] += 1
             node = child
         ends[rule] = node
         rule += 1
     return rule
-
-
-@kernel
-def order_rules(node_begin, node_end, rule_at, rules, scores):
-    """Put each node's rules in falling order of score, equals by number.
-
-    rule_at (int64 [nodes + 1]).
-    rules (int32 [rules], in place): Of node ``v`` in ``rule_at[v]..rule_at[v + 1] - 1``, in any order.
-    scores (float32 [rules]).
-    """
-    for node in range(node_begin, node_end):
-        begin, size = rule_at[node], rule_at[node + 1] - rule_at[node]
-        if size < 2:
-            continue
-        own = rules[begin : begin + size]
-        gap = 1
-        while gap < size // 3:
-            gap = 3 * gap + 1
-        while gap > 0:  # shell sort: lists are short, a few are long
-            for k in range(gap, size):
-                rule = own[k]
-                score = scores[rule]
-                at = k
-                while at >= gap:
-                    other = own[at - gap]
-                    if scores[other] > score or (scores[other] == score and other < rule):
-                        break
-                    own[at] = other
-                    at -= gap
-                own[at] = rule
-            gap //= 3

@@ -88,13 +88,6 @@ def score_and_state(unigrams, keys, values, order, context, n_context, word):
     return score, remembered, matched + 1
 
 
-@kernel(inline=True)
-def word_score(unigrams, keys, values, order, context, n_context, word):
-    """Return a word's log-probability after the last ``n_context`` words of ``context``; see `score_and_state`."""
-    score, _, _ = score_and_state(unigrams, keys, values, order, context, n_context, word)
-    return score
-
-
 @kernel
 def score_sentences(unigrams, keys, values, order, tokens, offsets, begin, end, begins, scores, matched):
     """Score sentences ``begin..end``, each word and the end of each sentence.
@@ -190,7 +183,7 @@ def insert(unigrams, keys, values, order, ids, logs, row, used):
                         for j in range(length - 1):
                             context[context.size - length + 1 + j] = ids[row, begin + j]
                         word = ids[row, begin + length - 1]
-                        score = word_score(unigrams, keys, values, order, context, length - 1, word)
+                        score, _, _ = score_and_state(unigrams, keys, values, order, context, length - 1, word)
                         used[0] += _enter(keys, values, code, score, np.float32(0))
                         _mark(unigrams, keys, values, ids, row, begin, begin + length - 1)
             _mark(unigrams, keys, values, ids, row, 0, k - 1)

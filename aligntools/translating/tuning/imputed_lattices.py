@@ -109,18 +109,18 @@ def expected(h: Hypergraph, conditional: np.ndarray, s: int, order: int, floor: 
     if root < 0:
         return {}
     begin, most = int(h.node_offsets[s]), np.empty(root + 1 - int(h.node_offsets[s]), np.int64)
-    kernels.longest_yields(*h.strings, begin, root + 1, most)
+    kernels.longest_yields(h.strings, begin, root + 1, most)
     size = int(most[-1]) + 1
     lengths, starts, work = np.empty((len(most), size)), np.empty((len(most), size)), np.empty((3, size))
-    kernels.yield_lengths(*h.strings, conditional, begin, root + 1, lengths, work[:2].copy())
-    given = *h.strings, h.left, h.right, h.lengths, conditional, begin, root, order, float(floor)
+    kernels.yield_lengths(h.strings, conditional, begin, root + 1, lengths, work[:2].copy())
+    given = h.strings, (h.left, h.right, h.lengths), conditional, begin, root, order, float(floor)
     buffer, room = np.empty((int(np.diff(h.word_offsets).max(initial=0)) + 20, 4), np.int32), 1 << 12
     while True:
         room *= 4
-        slots, rows, amounts = np.empty(room, np.int64), np.empty((room, 8), np.int32), np.empty(room)
-        count = kernels.expected_grams(*given, lengths, starts, work, buffer, slots, rows, amounts)
+        table = np.empty(room, np.int64), np.empty((room, 8), np.int32), np.empty(room)
+        count = kernels.expected_grams(*given, lengths, starts, work, buffer, table)
         if count >= 0:
-            return _by_state(rows[:count].tolist(), amounts[:count].tolist(), order)
+            return _by_state(table[1][:count].tolist(), table[2][:count].tolist(), order)
 
 
 def _by_state(rows: list[list[int]], amounts: list[float], order: int) -> Counts:

@@ -47,33 +47,18 @@ def enter_references(words, offsets, groups, keys, table):
 
 
 @kernel
-def edge_statistics(
-    node_offsets,
-    edge_offsets,
-    tails,
-    word_offsets,
-    words,
-    left,
-    right,
-    lengths,
-    groups,
-    keys,
-    table,
-    clip,
-    begin,
-    end,
-    buffer,
-    origin,
-    hashes,
-    out,
-):
+def edge_statistics(node_offsets, strings, ends, groups, keys, table, clip, begin, end, room, out):
     """Count the n-grams that the edges of the sentences ``begin:end`` complete, and those that references have.
 
+    strings: Of the `Hypergraph`; ``ends`` are its ``left``, ``right`` and ``lengths``.
     groups (int64 [sentences]): The references of each sentence.
     clip (bool): Count an n-gram within an edge no more often than a reference has it; otherwise as often as it occurs.
-    buffer, origin (int32 [n], hashes : uint64 [n, 4]): Working memory; n is the longest target side plus 16.
+    room (int32 [n], int32 [n], uint64 [n, 4]): Working memory; n is the longest target side plus 16.
     out (float32 [edges, 8]): Matches of 1 to 4 words, n-grams of 1 to 4 words.
     """
+    edge_offsets, tails, word_offsets, words = strings
+    left, right, lengths = ends
+    buffer, origin, hashes = room
     for s in range(begin, end):
         for v in range(node_offsets[s], node_offsets[s + 1]):
             for e in range(edge_offsets[v], edge_offsets[v + 1]):

@@ -6,22 +6,24 @@ from aligntools.ground.compiler import kernel
 
 
 @kernel(inline=True, fast=False)
-def _score(feature_offsets, feature_ids, feature_values, weights, c):
+def _score(features, weights, c):
     """Return a candidate's score."""
+    offsets, ids, values = features
     total = 0.0
-    for k in range(feature_offsets[c], feature_offsets[c + 1]):
-        total += weights[feature_ids[k]] * feature_values[k]
+    for k in range(offsets[c], offsets[c + 1]):
+        total += weights[ids[k]] * values[k]
     return total
 
 
 @kernel(inline=True, fast=False)
-def _differ(feature_offsets, feature_ids, feature_values, learned, right, wrong, out):
+def _differ(features, learned, right, wrong, out):
     """Put the features of one candidate less those of another into ``out``; return the squared length."""
+    offsets, ids, values = features
     out[:] = 0.0
-    for k in range(feature_offsets[right], feature_offsets[right + 1]):
-        out[feature_ids[k]] += feature_values[k]
-    for k in range(feature_offsets[wrong], feature_offsets[wrong + 1]):
-        out[feature_ids[k]] -= feature_values[k]
+    for k in range(offsets[right], offsets[right + 1]):
+        out[ids[k]] += values[k]
+    for k in range(offsets[wrong], offsets[wrong + 1]):
+        out[ids[k]] -= values[k]
     total = 0.0
     for f in range(len(out)):
         if not learned[f]:
@@ -44,26 +46,11 @@ def _bleu(background, statistics, c):
 
 @kernel(fast=False)
 def mira_pass(
-    offsets,
-    feature_offsets,
-    feature_ids,
-    feature_values,
-    statistics,
-    gains,
-    order,
-    shares,
-    step,
-    decay,
-    learned,
-    weights,
-    background,
-    total,
-    change,
+    offsets, features, order, shares, step, learned, weights, total, change, statistics, gains, decay, background
 ):
     """Move the weights by one sentence after another, to where hope is ahead of fear by what it gains.
 
-    offsets (int64 [sentences + 1]), feature_offsets, feature_ids, feature_values (int64 [candidates + 1], int32,
-        float32).
+    offsets (int64 [sentences + 1]), features: Of `CandidateLists`.
     statistics (float32 [candidates, 10]): BLEU's.
     gains (float64 [candidates]): What each candidate is worth, in words; empty: BLEU together with the background,
         times the references' words.
@@ -81,8 +68,7 @@ def mira_pass(
         hope, fear, highest, gravest = first, first, -np.inf, -np.inf
         hope_score, fear_score, hope_gain, fear_gain = 0.0, 0.0, 0.0, 0.0
         for c in range(first, last):
-            score = _score(feature_offsets, feature_ids, feature_values, weights, c)
-            gain = 0.0
+            score = _score(features, weights, c)
             if pseudo:
                 gain = _bleu(background, statistics, c) * (background[9] + statistics[first, 9])
             else:
@@ -93,7 +79,7 @@ def mira_pass(
                 gravest, fear, fear_score, fear_gain = score - gain, c, score, gain
         behind = (hope_gain - fear_gain) - (hope_score - fear_score)
         if behind > 0.0:
-            length = _differ(feature_offsets, feature_ids, feature_values, learned, hope, fear, change)
+            length = _differ(features, learned, hope, fear, change)
             if length > 0.0:
                 size = min(step * shares[i], behind / length)
                 for f in range(len(weights)):
@@ -107,37 +93,23 @@ def mira_pass(
 
 
 @kernel(fast=False)
-def perceptron_pass(
-    offsets,
-    feature_offsets,
-    feature_ids,
-    feature_values,
-    losses,
-    order,
-    shares,
-    step,
-    learned,
-    weights,
-    total,
-    change,
-):
+def perceptron_pass(offsets, features, order, shares, step, learned, weights, total, change, losses):
     """Move the weights by one sentence after another, from the candidate that scores best to the one that costs least.
 
     losses (float64 [candidates]): Of candidates that cost the same, the one that scores best is moved to.
-    offsets, feature_offsets, feature_ids, feature_values, order, shares, step, learned, weights, total, change: See
-        `mira_pass`; every step is of the same size.
+    The other parameters are those of `mira_pass`; every step is of the same size.
     """
     for i in order:
         first, last = offsets[i], offsets[i + 1]
         right, best, right_score, best_score = first, first, -np.inf, -np.inf
         for c in range(first, last):
-            score = _score(feature_offsets, feature_ids, feature_values, weights, c)
+            score = _score(features, weights, c)
             if score > best_score:
                 best, best_score = c, score
             if losses[c] < losses[right] or (losses[c] == losses[right] and score > right_score):
                 right, right_score = c, score
         if last > first and losses[right] < losses[best]:
-            _differ(feature_offsets, feature_ids, feature_values, learned, right, best, change)
+            _differ(features, learned, right, best, change)
             for f in range(len(weights)):
                 weights[f] += step * shares[i] * change[f]
         for f in range(len(weights)):

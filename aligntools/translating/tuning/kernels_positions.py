@@ -17,8 +17,9 @@ _KEPT = 4
 
 
 @kernel(inline=True, fast=False)
-def add(kind, place, words, begin, n, amount, slots, rows, amounts, count):
+def add(kind, place, words, begin, n, amount, table, count):
     """Add to the row of ``n`` words at a place; return the number of rows."""
+    slots, rows, amounts = table
     code = np.uint64(3 * place + kind + 1)
     for k in range(n):
         code = code * MIX1 + mix(np.uint64(words[begin + k]) * BASE)
@@ -42,8 +43,9 @@ def add(kind, place, words, begin, n, amount, slots, rows, amounts, count):
 
 
 @kernel
-def longest_yields(edge_offsets, tails, word_offsets, words, begin, end, most):
+def longest_yields(strings, begin, end, most):
     """Write the greatest number of words that each of the nodes ``begin:end`` yields."""
+    edge_offsets, tails, word_offsets, words = strings
     for v in range(begin, end):
         most[v - begin] = 0
         for e in range(edge_offsets[v], edge_offsets[v + 1]):
@@ -54,12 +56,13 @@ def longest_yields(edge_offsets, tails, word_offsets, words, begin, end, most):
 
 
 @kernel(fast=False)
-def yield_lengths(edge_offsets, tails, word_offsets, words, conditional, begin, end, lengths, work):
+def yield_lengths(strings, conditional, begin, end, lengths, work):
     """Write the distribution of the number of words that each node yields.
 
     conditional (float64 [edges]): Probability of an edge given its head.
     lengths (float64 [nodes, longest + 1], output), work (float64 [2, longest + 1]).
     """
+    edge_offsets, tails, word_offsets, words = strings
     size = lengths.shape[1]
     for v in range(begin, end):
         lengths[v - begin, :] = 0.0
@@ -91,30 +94,10 @@ def convolve(left, right, out):
 
 
 @kernel(fast=False)
-def expected_grams(
-    edge_offsets,
-    tails,
-    word_offsets,
-    words,
-    left,
-    right,
-    known,
-    conditional,
-    begin,
-    root,
-    order,
-    floor,
-    lengths,
-    starts,
-    work,
-    buffer,
-    slots,
-    rows,
-    amounts,
-):
+def expected_grams(strings, ends, conditional, begin, root, order, floor, lengths, starts, work, buffer, table):
     """Expect the n-grams of a sentence's strings by place, their first words, and their last ones with the length.
 
-    left, right, known: ``left``, ``right`` and ``lengths`` of the `Hypergraph`.
+    strings: Of the `Hypergraph`; ``ends`` are its ``left``, ``right`` and ``lengths``.
     begin, root (int): The sentence's first node, and its root: an edge of it takes over what its tail yields.
     order (int): 2 to 5.
     floor (float): What is expected less often on an edge is left out.
@@ -122,13 +105,15 @@ def expected_grams(
     starts (float64 [nodes, longest + 1]): Working memory: how often a node begins at each place.
     work (float64 [3, longest + 1]).
     buffer (int32 [*, 4]): Working memory: at least 10 rows, and one for each word of a target side.
-    slots (int32 [a power of two], rows : int32 [*, 8], amounts : float64 [*]): The table: kind, place, number of words
-        and the words. `FIRST` has the first words up to ``order`` - 1 together, `LAST` the last of them, its place
-        being the length.
+    table: Slots (int64 [a power of two]), rows (int32 [*, 8]), amounts (float64 [*]). A row has kind, place, number of
+        words and the words. `FIRST` has the first words up to ``order`` - 1 together, `LAST` the last of them, its
+        place being the length.
     Returns rows; -1 if there may be too many for the table.
     """
+    edge_offsets, tails, word_offsets, words = strings
+    left, right, known = ends
+    slots, history = table[0], order - 1
     size, count = lengths.shape[1], np.int64(0)
-    history = order - 1
     slots[:] = -1
     starts[:, :] = 0.0
     starts[root - begin, 0] = 1.0
@@ -138,12 +123,12 @@ def expected_grams(
             continue
         have = known[t]
         for k in range(1, min(have, history) + 1):
-            count = add(FIRST, np.int64(0), left[t], 0, k, conditional[e], slots, rows, amounts, count)
+            count = add(FIRST, np.int64(0), left[t], 0, k, conditional[e], table, count)
         for s in range(size):
             n = min(min(have, history), s)
             amount = conditional[e] * lengths[t - begin, s]
             if amount > 0:
-                count = add(LAST, np.int64(s), right[t], _KEPT - n, n, amount, slots, rows, amounts, count)
+                count = add(LAST, np.int64(s), right[t], _KEPT - n, n, amount, table, count)
             if 2 * (count + 8) > slots.shape[0]:
                 return np.int64(-1)
     for v in range(root, begin - 1, -1):
@@ -200,5 +185,5 @@ def expected_grams(
                     return np.int64(-1)
                 for s in range(size):
                     if work[row, s] > floor and s + offset >= 0:
-                        count = add(GRAM, s + offset, buffer[:, 0], i, order, work[row, s], slots, rows, amounts, count)
+                        count = add(GRAM, s + offset, buffer[:, 0], i, order, work[row, s], table, count)
     return count

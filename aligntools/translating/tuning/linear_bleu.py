@@ -83,11 +83,12 @@ def edge_statistics(
     out = np.zeros((h.edges, 8), np.float32)
     size = int(np.diff(h.word_offsets).max(initial=0)) + 16
 
-    given = h.node_offsets, *h.strings, h.left, h.right, h.lengths, groups, references.keys, references.table, clip
+    ends = h.left, h.right, h.lengths
+    given = h.node_offsets, h.strings, ends, groups, references.keys, references.table, clip
 
     def work(block: tuple[int, int]) -> None:
-        words = np.empty(size, np.int32), np.empty(size, np.int32)
-        kernels.edge_statistics(*given, *block, *words, np.empty((size, 4), np.uint64), out)
+        room = np.empty(size, np.int32), np.empty(size, np.int32), np.empty((size, 4), np.uint64)
+        kernels.edge_statistics(*given, *block, room, out)
 
     over(pool, work, h.blocks())
     return out

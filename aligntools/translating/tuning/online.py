@@ -8,8 +8,8 @@ perceptron (Collins 2002) moves from the candidate that scores best to that of t
 update of Liang, Bouchard-Cote, Klein & Taskar 2006.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,23 +20,20 @@ from aligntools.translating.tuning.mert import MertCorpus, Seed
 
 #: What is left of the background's statistics after each sentence (Cherry & Foster 2012, section 3.1).
 DECAY = 0.999
-Arrays: TypeAlias = tuple[np.ndarray, ...]
 
 
 def _passes(
-    corpus: MertCorpus, start: npt.ArrayLike, seed: Seed, passes: int, frozen: Sequence[int], one: Callable[..., None]
+    corpus: MertCorpus, start: npt.ArrayLike, seed: Seed, passes: int, step: float, frozen: Sequence[int], one: Any
 ) -> Iterator[np.ndarray]:
-    """Yield the average of the weights over each pass."""
-    weights = np.array(start, np.float64)
+    """Yield the average of the weights over each pass, which the kernel ``one`` makes."""
+    weights, lists = np.array(start, np.float64), corpus.candidates
     learned = np.ones(len(weights), np.bool_)
     learned[list(frozen)] = False
     rng, change = np.random.default_rng(seed), np.empty(len(weights))
-    lists, sentences = corpus.candidates, max(len(corpus.candidates), 1)
-    columns = lists.offsets, lists.feature_offsets, lists.feature_ids, lists.feature_values
     for _ in range(passes):
-        total = np.zeros(len(weights))
-        one(columns, rng.permutation(len(lists)), learned, weights, (total, change))
-        yield total / sentences
+        total, order = np.zeros(len(weights)), rng.permutation(len(lists))
+        one(lists.offsets, lists.features, order, corpus.shares, float(step), learned, weights, total, change)
+        yield total / max(len(lists), 1)
 
 
 def mira(
@@ -62,14 +59,12 @@ def mira(
     gains = np.zeros(0)
     if not pseudo:
         gains = np.asarray((1.0 - sentence_losses(statistics)) * statistics[:, REFERENCE], np.float64)
-    background = np.ones(10)
+    background, best, value = np.ones(10), np.array(start, np.float64), -1.0
 
-    def one(columns: Arrays, order: np.ndarray, learned: np.ndarray, weights: np.ndarray, made: Arrays) -> None:
-        how = statistics, gains, order, corpus.shares, float(step), DECAY, learned
-        kernels.mira_pass(*columns, *how, weights, background, *made)
+    def one(*given: Any) -> None:
+        kernels.mira_pass(*given, statistics, gains, DECAY, background)
 
-    best, value = np.array(start, np.float64), -1.0
-    for average in _passes(corpus, start, seed, passes, frozen, one):
+    for average in _passes(corpus, start, seed, passes, step, frozen, one):
         reached = corpus.value(average)
         if reached > value + 1e-9:
             best, value = average, reached
@@ -93,9 +88,9 @@ def perceptron(
     """
     losses = np.asarray(sentence_losses(statistics), np.float64)
 
-    def one(columns: Arrays, order: np.ndarray, learned: np.ndarray, weights: np.ndarray, made: Arrays) -> None:
-        kernels.perceptron_pass(*columns, losses, order, corpus.shares, float(step), learned, weights, *made)
+    def one(*given: Any) -> None:
+        kernels.perceptron_pass(*given, losses)
 
-    averages = list(_passes(corpus, start, seed, passes, frozen, one))
+    averages = list(_passes(corpus, start, seed, passes, step, frozen, one))
     best = np.mean(averages, axis=0) if averages else np.array(start, np.float64)
     return best, corpus.value(best)
