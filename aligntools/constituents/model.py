@@ -223,16 +223,11 @@ class ConstituentModel(SavedModel):
             tree, _ = best_tree(words, tags, [scores], product, allowed, how.decode)
             if tree is not None:
                 return tree
-        return self._flat(words, tags)
-
-    def _flat(self, words: Sequence[str], tags: Sequence[str]) -> Tree:
-        """Return a tree whose words stand side by side, with the tag that is most probable for each by itself."""
+        # words side by side, with the tag that is most probable for each by itself
         frequent = np.add.reduceat(self.frequencies, self.grammar.first[:-1])[: self.grammar.n_tags]
         best = np.argmax(self._coarse_scores(words, tags) * frequent, axis=1).tolist()
-        names = self.grammar.symbols
-        return Tree(
-            self._top, [Tree(tag or names[k], [], word) for word, tag, k in zip(words, tags, best, strict=True)]
-        )
+        names, each = self.grammar.symbols, zip(words, tags, best, strict=True)
+        return Tree(self._top, [Tree(tag or names[k], [], word) for word, tag, k in each])
 
     def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the header and the arrays of the model's file; of further members those that differ."""
@@ -270,9 +265,8 @@ class ConstituentModel(SavedModel):
         for begin in (f"{number}." for number in range(count)):
             own = {name.removeprefix(begin): values for name, values in arrays.items() if name.startswith(begin)}
             members.append(cls._member(header, arrays | own))
-        rules = [
-            (own.symbols, own.n_tags, own.binary.tolist(), own.unary.tolist()) for own in (m.grammar for m in members)
-        ]
+        grammars = [member.grammar for member in members]
+        rules = [(own.symbols, own.n_tags, own.binary.tolist(), own.unary.tolist()) for own in grammars]
         if any(own != rules[0] for own in rules):
             raise ValueError("members with other rules")
         return replace(members[0], others=tuple(members[1:]))

@@ -25,8 +25,9 @@ from aligntools.parsing import valence
 from aligntools.parsing.learning import treebank
 from aligntools.parsing.learning.checkpoints import Checkpoint
 from aligntools.parsing.learning.parts import InParts
-from aligntools.parsing.parsers import Parse, Parser, mapped_tags
+from aligntools.parsing.parsers import Parse, Parser
 from aligntools.parsing.settings import InducedParserSettings, ParserReading, ParserSettings
+from aligntools.parsing.text import mapped_tags
 from aligntools.store.job_engines import opened, temporary_folder
 from aligntools.store.stores import Store
 

@@ -22,9 +22,9 @@ from aligntools.ground.run import Run
 from aligntools.links.alignments import check_fit
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.parser_training import checkpoint_in, in_parts
-from aligntools.parsing.parsers import Parser, mapped_tags
+from aligntools.parsing.parsers import Parser
 from aligntools.parsing.settings import Method, ParserReading, TagMap, TransferSettings
-from aligntools.parsing.text import NoSentences, TaggedText
+from aligntools.parsing.text import NoSentences, TaggedText, mapped_tags
 from aligntools.parsing.transfer import learning
 from aligntools.parsing.transfer.learning import TransferSource
 from aligntools.parsing.transfer.projection import direct

@@ -32,6 +32,7 @@ from aligntools.ground.parallel import Pool, pool_of
 from aligntools.ground.run import Run
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import ParserDecisions, ParserReading, TagMap
+from aligntools.parsing.text import mapped_tags
 from aligntools.parsing.valence import ValenceModel
 from aligntools.viewing.models import ModelView, ShownAsModel, ShownAsTrees
 from aligntools.words.white_space import in_form
@@ -96,10 +97,7 @@ def _tree_columns(heads: npt.NDArray[np.int32], labels: Sequence[bytes] | None) 
     numbers = heads.tolist()
     if labels is None:
         labels = [b"_" if head else b"root" for head in numbers]
-    return {
-        COLUMNS["head"]: [b"%d" % head for head in numbers],
-        COLUMNS["deprel"]: labels,
-    }
+    return {COLUMNS["head"]: [b"%d" % head for head in numbers], COLUMNS["deprel"]: labels}
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +153,7 @@ class Parser(Annotator, ShownAsModel):
         The arrays; not part of the public interface.
     """
 
-    model: "ParserModel | ValenceModel"
+    model: ParserModel | ValenceModel
 
     def __repr__(self) -> str:
         kind = "labeled" if self.model.labeler else "unlabeled"
@@ -167,7 +165,6 @@ class Parser(Annotator, ShownAsModel):
 
     @classmethod
     def _of_file(cls, path: PathLike, verify: bool) -> "Parser":
-
         return cls((ValenceModel if model_kind(path) == ValenceModel.KIND else ParserModel).load(path, verify))
 
     @property
@@ -350,13 +347,6 @@ class Parser(Annotator, ShownAsModel):
         labels = None if labeler is None else labeler.label(sentences, found.heads)
         unknown = model.unknown_tags(mapped)
         return Parses(text, tags, found.heads, labels, found.scores, found.flat, mapped, unknown, turned)
-
-
-def mapped_tags(tags: list[bytes], mapping: TagMap) -> list[bytes]:
-    """Return tags as a parser sees them."""
-    from aligntools.parsing.text import universal
-
-    return tags if mapping == "none" else universal(tags, mapping)
 
 
 #: Tags of a side that are shown.

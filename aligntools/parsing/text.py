@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, overload
+from typing import Any
 
 import numpy as np
 
-_T = TypeVar("_T")
+from aligntools.parsing.settings import TagMap
 
 
 def joined_offsets(offsets: Sequence[np.ndarray]) -> np.ndarray:
@@ -45,10 +45,6 @@ class TaggedText:
         return TaggedText(words, chosen(self.tags, self.offsets, keep)[0], offsets)
 
 
-@overload
-def chosen(values: np.ndarray, offsets: np.ndarray, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
-@overload
-def chosen(values: Sequence[_T], offsets: np.ndarray, keep: np.ndarray) -> tuple[list[_T], np.ndarray]: ...
 def chosen(values: Any, offsets: np.ndarray, keep: np.ndarray) -> tuple[Any, np.ndarray]:
     """Return the values [words] of the sentences that are kept, and their offsets; lists stay lists."""
     words = np.repeat(keep, np.diff(offsets))
@@ -91,14 +87,11 @@ PENN = {
     b"CC": b"CONJ",
 }
 
-TABLES = {"upos": UPOS, "penn": PENN}
 
-
-def universal(tags: Sequence[bytes], table: dict[bytes, bytes] | str = "upos") -> list[bytes]:
-    """Map tags to the twelve.
-
-    table: What is not in it stays if it is one of the twelve already, and becomes X otherwise.
-    """
-    known = TABLES[table] if isinstance(table, str) else table
+def mapped_tags(tags: list[bytes], mapping: TagMap) -> list[bytes]:
+    """Map tags to the twelve, if at all; what no map has stays if it is one of them, and becomes X otherwise."""
+    if mapping == "none":
+        return tags
+    known = UPOS if mapping == "upos" else PENN
     full = {tag: known.get(tag, tag if tag in UNIVERSAL else b"X") for tag in set(tags)}
     return [full[tag] for tag in tags]

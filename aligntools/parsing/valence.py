@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -174,9 +174,8 @@ def best_trees(
         longest = int(lengths[block[0] : block[1]].max())
         chart = np.empty(kernels_valence.BEST_SQUARES * longest**2)
         places, stack = np.empty(4 * longest**2, np.int32), np.empty(9 * (longest + 1), np.int32)
-        kernels_valence.best_trees(
-            tags, offsets, *block, logs.choose, logs.decide, logs.root, chart, places, stack, heads, best
-        )
+        given = logs.choose, logs.decide, logs.root, chart, places, stack, heads, best
+        kernels_valence.best_trees(tags, offsets, *block, *given)
 
     over(pool, work, _blocks(lengths, BLOCKS))
     return heads, best
@@ -193,26 +192,9 @@ _ARRAYS = (
 )
 
 
-@dataclass(frozen=True)
-class TagSentences:
-    """Sentences as the model sees them.
-
-    offsets (int64 [sentences + 1]): From 0.
-    tags (int32 [words]): From 0; the number of known tags for an unknown one.
-    left_out (bool [words]): Punctuation that the model does not see.
-    """
-
-    offsets: np.ndarray
-    tags: np.ndarray
-    left_out: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def inside(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the tags of the words that are not left out, and offsets over these."""
-        before = np.append(0, np.cumsum(~self.left_out))
-        return self.tags[~self.left_out], before[self.offsets]
+#: Sentences as the model sees them: offsets (int64 [sentences + 1]) from 0; tags (int32 [words]) from 0, the number of
+#: known tags for an unknown one; and which words are punctuation that it does not see (bool [words]).
+TagSentences: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def punctuation(tags: Sequence[bytes]) -> np.ndarray:
@@ -265,7 +247,7 @@ class ValenceModel(SavedModel):
         ids = self.vocabulary.ids(tags)
         left_out = punctuation(tags) if self._drops() else np.zeros(len(tags), bool)
         numbers = np.where(ids > 0, ids - 1, len(self.vocabulary) - 1).astype(np.int32)
-        return TagSentences(np.asarray(offsets, np.int64) - offsets[0], numbers, left_out)
+        return np.asarray(offsets, np.int64) - offsets[0], numbers, left_out
 
     def parse(
         self,
@@ -282,26 +264,24 @@ class ValenceModel(SavedModel):
         """
         if constraints not in (None, self.constraints):
             raise UsageProblem("a parser that was learned without trees has only projective ones with one root")
-        offsets, lengths = sentences.offsets, np.diff(sentences.offsets)
+        offsets, tags, left_out = sentences
+        lengths = np.diff(offsets)
         flat = lengths > longest
-        heads, best = np.ones(len(sentences.tags), np.int32), np.full(len(lengths), -np.inf)
+        heads, best = np.ones(len(tags), np.int32), np.full(len(lengths), -np.inf)
         heads[offsets[:-1][lengths > 0]] = 0
-        tags, within = sentences.inside()
-        own, places = chosen(tags, within, ~flat)
+        own, places = chosen(tags[~left_out], np.append(0, np.cumsum(~left_out))[offsets], ~flat)
         found, best[~flat] = best_trees(self._logs, own, places, pool)
-        inside = ~sentences.left_out & ~np.repeat(flat, lengths)
+        inside = ~left_out & ~np.repeat(flat, lengths)
         # Numbers of heads count the words that were left out, too.
         starts = np.repeat(places[:-1], np.diff(places))
         here = np.flatnonzero(inside)
         first = np.repeat(offsets[:-1][~flat], np.diff(places))
         above = here[starts + np.maximum(found, 1) - 1] - first + 1 if len(here) else here
         heads[here] = np.where(found > 0, above, 0)
-        if sentences.left_out.any():
-
-            def attach(block: tuple[int, int]) -> None:
-                kernels_valence.attach_left_out(offsets, *block, flat, sentences.left_out, heads)
-
-            over(pool, attach, balanced_blocks(lengths + 8.0, BLOCKS))
+        if left_out.any():
+            attach = kernels_valence.attach_left_out
+            blocks = balanced_blocks(lengths + 8.0, BLOCKS)
+            over(pool, lambda block: attach(offsets, *block, flat, left_out, heads), blocks)
         return DependencyParses(heads, best, flat)
 
     def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -117,8 +117,6 @@ class ChainText:
 
     tokens (int32 [tokens]): Row of the emissions of every token.
     offsets (int64 [sentences + 1]).
-    low, high (int32 [tokens] or None): Token t may only be in states ``low[t] .. high[t] - 1``: its tag is known, its
-        substate is not.
     allowed (bool [rows, K] or None): The states that each word may be in, by a dictionary: paths through others do not
         count.
     max_cells: Posteriors held at a time; bounds memory, and changes no result but the rounding of sums.
@@ -129,8 +127,6 @@ class ChainText:
         tokens: np.ndarray,
         offsets: np.ndarray,
         n_rows: int,
-        low: np.ndarray | None = None,
-        high: np.ndarray | None = None,
         max_cells: int = MAX_CELLS,
         allowed: np.ndarray | None = None,
     ) -> None:
@@ -143,14 +139,6 @@ class ChainText:
             raise ValueError("offsets fall")
         if len(self.tokens) and not (self.tokens.min() >= 0 and self.tokens.max() < self.n_rows):
             raise ValueError(f"a token is outside the {self.n_rows} rows")
-        if (low is None) != (high is None):
-            raise ValueError("low and high come together")
-        nothing = np.zeros(0, np.int32)
-        self.low = nothing if low is None else np.ascontiguousarray(low, np.int32)
-        self.high = nothing if high is None else np.ascontiguousarray(high, np.int32)
-        whole = self.low.shape == self.high.shape == self.tokens.shape
-        if low is not None and not (whole and np.all(self.low >= 0) and np.all(self.high > self.low)):
-            raise ValueError("every token needs a range of states, low < high")
         self.max_cells, self.allowed = max_cells, allowed
         if allowed is not None and len(allowed) != self.n_rows:
             raise ValueError(f"allowed states of {len(allowed)} words, the text has {self.n_rows}")
@@ -158,20 +146,9 @@ class ChainText:
         self._width = 0
 
     @property
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """What kernels take of it, in this order."""
-        return self.tokens, self.offsets, self.low, self.high
-
-    @property
     def n_sentences(self) -> int:
         """Sentences, those of no words included."""
         return len(self.offsets) - 1
-
-    def width(self, n_states: int) -> int:
-        """Columns that posteriors need: the largest range, or all states."""
-        if len(self.low) == 0:
-            return n_states
-        return int((self.high - self.low).max(initial=1))
 
     def blocks(self) -> list[tuple[int, int]]:
         """Return runs of sentences of about equal work."""
@@ -179,11 +156,10 @@ class ChainText:
 
     def chunks(self, n_states: int) -> list[_Chunk]:
         """Return the chunks, built once."""
-        width = self.width(n_states)
-        if self._width == width:
+        if self._width == n_states:
             return self._chunks
-        self._chunks, self._width = [], width
-        k0, limit = 0, max(1, self.max_cells // width)
+        self._chunks, self._width = [], n_states
+        k0, limit = 0, max(1, self.max_cells // n_states)
         while k0 < self.n_sentences:
             k1 = max(k0 + 1, int(np.searchsorted(self.offsets, self.offsets[k0] + limit, side="right")) - 1)
             t0, t1 = int(self.offsets[k0]), int(self.offsets[k1])
@@ -197,8 +173,6 @@ class ChainText:
         """Return the chain without emissions from states that words may not be in."""
         if len(chain.emissions) != self.n_rows:
             raise ValueError(f"the chain emits {len(chain.emissions)} words, the text has {self.n_rows}")
-        if int(self.high.max(initial=0)) > chain.n_states:
-            raise ValueError(f"a token may be in state {int(self.high.max()) - 1} of {chain.n_states}")
         if self.allowed is None:
             return chain
         return replace(chain, emissions=np.where(self.allowed, chain.emissions, 0.0))
@@ -217,13 +191,13 @@ def _passes(
     """
     chain = text.held(chain)
     k, chunks = chain.n_states, text.chunks(chain.n_states)
-    gamma = np.empty((max((c.t1 - c.t0 for c in chunks), default=0), text.width(k)))
+    gamma = np.empty((max((c.t1 - c.t0 for c in chunks), default=0), k))
     for chunk in chunks:
         loglik = np.empty(chunk.k1 - chunk.k0)
 
         def work(block: tuple[int, int], chunk: _Chunk = chunk, loglik: np.ndarray = loglik) -> _Sums:
             sums = np.zeros(k), np.zeros((k, k)), np.zeros(k)
-            given = text.arrays, chain.parameters()
+            given = text.tokens, text.offsets, chain.parameters()
             forward_backward_block(*block, chunk.k0, *given, squared, gamma, sums, loglik)
             return sums
 
@@ -254,33 +228,32 @@ def expected_counts(chain: Chain, text: ChainText, pool: Pool, squared: bool = F
         def work(
             block: tuple[int, int], chunk: _Chunk = chunk, gamma: np.ndarray = gamma, ptr: np.ndarray = ptr
         ) -> None:
-            collect_block(*block, ptr, chunk.order, text.low, gamma, chunk.t0, counts.emissions)
+            collect_block(*block, ptr, chunk.order, gamma, chunk.t0, counts.emissions)
 
         pool.map(work, balanced_blocks(frequencies, BLOCKS))
     counts.transitions *= chain.transitions
     return counts
 
 
-def log_likelihood(chain: Chain, text: ChainText, pool: Pool, squared: bool = False) -> np.ndarray:
-    """Natural logarithms of the sentences' probabilities: float64 [sentences], -inf where there is no path."""
-    chain = text.held(chain)
-    loglik = np.full(text.n_sentences, np.nan)
-    if len(text.low) == 0:
-        given = *text.arrays[:2], *chain.parameters(), squared, loglik
-        pool.map(lambda block: forward_block(*block, *given), text.blocks())
-    if np.isnan(loglik).any():
-        for chunk, _, found, _ in _passes(chain, text, pool, squared):
-            loglik[chunk.k0 : chunk.k1] = found
+def log_likelihood(
+    chain: Chain, text: ChainText, pool: Pool, ranges: tuple[np.ndarray, np.ndarray] | None = None
+) -> np.ndarray:
+    """Natural logarithms of the sentences' probabilities: float64 [sentences], -inf where there is no path.
+
+    ranges (int32 [tokens] each): Token t may only be in states ``low[t] .. high[t] - 1``, at least one: its tag is
+        known, its substate is not.
+    """
+    loglik = np.zeros(text.n_sentences)
+    low, high = (np.ascontiguousarray(ends, np.int32) for ends in ranges or (np.zeros(0), np.zeros(0)))
+    bounds = low, high, int((high - low).max(initial=1))
+    given = text.tokens, text.offsets, *bounds, text.held(chain).parameters(), loglik
+    pool.map(lambda block: forward_block(*block, *given), text.blocks())
     return loglik
 
 
 def posteriors(chain: Chain, text: ChainText, pool: Pool) -> np.ndarray:
-    """Posterior probabilities of the states of all tokens.
-
-    Returns float64 [tokens, K], or [tokens, largest range] where tokens have ranges: column c is state ``low[t] + c``.
-    Zero in a sentence that has no path.
-    """
-    result = np.empty((len(text.tokens), text.width(chain.n_states)))
+    """Posterior probabilities of the states of all tokens, float64 [tokens, K]; zero in a sentence without a path."""
+    result = np.empty((len(text.tokens), chain.n_states))
     for chunk, gamma, _, _ in _passes(chain, text, pool):
         result[chunk.t0 : chunk.t1] = gamma[: chunk.t1 - chunk.t0]
     return result
@@ -295,5 +268,6 @@ def k_best(chain: Chain, text: ChainText, n: int, pool: Pool) -> tuple[np.ndarra
     states, scores = np.full((n, len(text.tokens)), -1, np.int32), np.zeros((text.n_sentences, n))
     with np.errstate(divide="ignore"):
         logs = tuple(np.log(p) for p in text.held(chain).parameters())
-    pool.map(lambda block: k_best_block(*block, n, text.arrays, logs, states, scores), text.blocks())
+    given = n, text.tokens, text.offsets, logs, states, scores
+    pool.map(lambda block: k_best_block(*block, *given), text.blocks())
     return states, scores

@@ -163,18 +163,17 @@ def backward_all_states(n, back, stop, k, width, alpha, ahead, beta, scales, gam
 
 
 @kernel(inline=True)
-def ranges_sentence(text, chain, t0, n, squared, alpha, ahead, first, scales, gamma, g0):
-    """Posteriors where every token has its range of states; columns count from the range's first state.
+def forward_ranges(tokens, low, high, chain, t0, n, alpha, e):
+    """Sum over the paths of one sentence that stay in each token's range of states.
 
-    Returns the natural logarithm of the sentence's probability; -inf where all mass was lost.
+    alpha, e (float64 [>= n, W] and [W], scratch): W is the largest range.
+    Returns the natural logarithm of the sum; -inf where all mass was lost.
     """
-    (tokens, _, low, high), (start, transitions, stop, emissions) = text, chain
-    factor = 2.0 if squared else 1.0
+    start, transitions, stop, emissions = chain
     loglik = 0.0
     for t in range(n):
         row, lo, size = alpha[t], low[t0 + t], high[t0 + t] - low[t0 + t]
-        e = first if t == 0 else ahead[t - 1]
-        peak = emission_row(emissions, tokens[t0 + t], lo, lo + size, squared, e)
+        peak = emission_row(emissions, tokens[t0 + t], lo, lo + size, False, e)
         if t == 0:
             for s in range(size):
                 row[s] = start[lo + s] * e[s]
@@ -192,42 +191,12 @@ def ranges_sentence(text, chain, t0, n, squared, alpha, ahead, first, scales, ga
         total = normalize(row, size)
         if not total > 0.0:
             return -np.inf
-        scales[t] = total
-        loglik += math.log(total) + factor * math.log(peak)
+        loglik += math.log(total) + math.log(peak)
     lo, size = low[t0 + n - 1], high[t0 + n - 1] - low[t0 + n - 1]
     total = 0.0
     for s in range(size):
         total += alpha[n - 1, s] * stop[lo + s]
-    if not total > 0.0:
-        return -np.inf
-    loglik += math.log(total)
-    beta = first
-    for s in range(size):
-        beta[s] = stop[lo + s] / total
-    for t in range(n - 1, -1, -1):
-        row, out = alpha[t], gamma[g0 + t]
-        lo, size = low[t0 + t], high[t0 + t] - low[t0 + t]
-        for s in range(size):
-            beta[s] = beta[s] if row[s] > 0.0 else 0.0
-            out[s] = row[s] * beta[s]
-        for s in range(size, gamma.shape[1]):
-            out[s] = 0.0
-        if t > 0:
-            e = ahead[t - 1]
-            over = 1.0 / scales[t]
-            for s in range(size):
-                e[s] = e[s] * over * beta[s]
-            lo_before = low[t0 + t - 1]
-            for r in range(high[t0 + t - 1] - lo_before):
-                step = transitions[lo_before + r, lo : lo + size]
-                sum_ahead = 0.0
-                for s in range(size):
-                    sum_ahead += step[s] * e[s]
-                beta[r] = sum_ahead
-    total = 0.0
-    for s in range(high[t0] - low[t0]):
-        total += gamma[g0, s]
-    return loglik if abs(total - 1.0) < 1e-6 else -np.inf
+    return loglik + math.log(total) if total > 0.0 else -np.inf
 
 
 @kernel(inline=True)
@@ -251,42 +220,31 @@ def padded_copies(start, transitions, stop, width, starts, matrix, back, stops):
 
 
 @kernel
-def forward_backward_block(k0, k1, base, text, chain, squared, gamma, counts, loglik):
+def forward_backward_block(k0, k1, base, tokens, offsets, chain, squared, gamma, counts, loglik):
     """Posteriors and expected counts of sentences ``k0 .. k1 - 1``.
 
-    text: The arrays tokens, offsets, low, high.
-    chain: start, transitions, stop, emissions.
-    counts: start_counts, transition_counts, stop_counts.
     base (int): First sentence of the chunk: row 0 of ``gamma`` is token ``offsets[base]``, entry 0 of ``loglik`` is
         its.
     tokens (int32 [tokens]): Row of ``emissions`` of every token of the corpus.
     offsets (int64 [sentences + 1]).
-    low, high (int32 [tokens] or empty): Token t may only be in states ``low[t] .. high[t] - 1``; empty: in any.
-    start, stop (float64 [K]); transitions (float64 [K, K]); emissions (float64 [rows, K]).
+    chain: start (float64 [K]), transitions (float64 [K, K]), stop (float64 [K]), emissions (float64 [rows, K]).
     squared (bool): Emissions count twice: the distribution Q of reconstruction (Cheng, Liu & Xu 2017, equation 29).
-    gamma (float64 [chunk's tokens, W], output): Posterior of state ``low[t] + c`` (or c) in column c; W is the largest
-        range (or K).
-    start_counts, stop_counts (float64 [K], added to).
-    transition_counts (float64 [K, K], added to): Expected transitions over ``transitions``: to be multiplied by it.
+    gamma (float64 [chunk's tokens, K], output): Posteriors.
+    counts: Of starts (float64 [K], added to), transitions (float64 [K, K], added to; expected ones over the chain's
+        transitions: to be multiplied by these) and stops.
     loglik (float64 [chunk's sentences], output): Natural logarithms; -inf for a sentence that has no path (its
         posteriors are zero), 0 for an empty one.
     """
-    (tokens, offsets, low, high), (start, transitions, stop, emissions) = text, chain
+    start, transitions, stop, emissions = chain
     start_counts, transition_counts, stop_counts = counts
     k = len(start)
-    ranged = len(low) > 0
     width = (k + LANES - 1) // LANES * LANES
-    columns = gamma.shape[1] if ranged else width
     longest = longest_sentence(k0, k1, offsets)
-    alpha = np.zeros((longest + 4, columns))
-    ahead = np.zeros((longest + 4, columns))
-    first = np.zeros(columns)
-    scales = np.zeros(longest + 1)
-    inner = 0 if ranged else width
-    starts, stops, beta = np.zeros(inner), np.zeros(inner), np.zeros(inner)
-    matrix, back, sums = np.zeros((inner, inner)), np.zeros((inner, inner)), np.zeros((inner, inner))
-    if not ranged:
-        padded_copies(start, transitions, stop, width, starts, matrix, back, stops)
+    alpha, ahead = np.zeros((longest + 4, width)), np.zeros((longest + 4, width))
+    first, scales = np.zeros(width), np.zeros(longest + 1)
+    starts, stops, beta = np.zeros(width), np.zeros(width), np.zeros(width)
+    matrix, back, sums = np.zeros((width, width)), np.zeros((width, width)), np.zeros((width, width))
+    padded_copies(start, transitions, stop, width, starts, matrix, back, stops)
     for sentence in range(k0, k1):
         t0 = offsets[sentence]
         n = offsets[sentence + 1] - t0
@@ -294,90 +252,74 @@ def forward_backward_block(k0, k1, base, text, chain, squared, gamma, counts, lo
         if n == 0:
             loglik[sentence - base] = 0.0
             continue
-        if ranged:
-            found = ranges_sentence(text, chain, t0, n, squared, alpha, ahead, first, scales, gamma, g0)
-        else:
-            found = forward_all_states(
-                tokens, t0, n, starts, matrix, stops, emissions, squared, width, alpha, ahead, first, scales
-            )
-            if found > -np.inf:
-                total = backward_all_states(n, back, stops, k, width, alpha, ahead, beta, scales, gamma, g0)
-                found = found if abs(total - 1.0) < 1e-6 else -np.inf
+        found = forward_all_states(
+            tokens, t0, n, starts, matrix, stops, emissions, squared, width, alpha, ahead, first, scales
+        )
         if found > -np.inf:
-            if ranged:
-                for t in range(n - 1):
-                    lo, lo_next = low[t0 + t], low[t0 + t + 1]
-                    e = ahead[t]
-                    size = high[t0 + t + 1] - lo_next
-                    for r in range(high[t0 + t] - lo):
-                        a = alpha[t, r]
-                        into = transition_counts[lo + r, lo_next : lo_next + size]
-                        for s in range(size):
-                            into[s] += a * e[s]
-            else:
-                outer_products(alpha, ahead, n - 1, width, sums)
+            total = backward_all_states(n, back, stops, k, width, alpha, ahead, beta, scales, gamma, g0)
+            found = found if abs(total - 1.0) < 1e-6 else -np.inf
+        if found > -np.inf:
+            outer_products(alpha, ahead, n - 1, width, sums)
         else:
-            found = log_sentence(text, chain, t0, n, squared, gamma, g0, transition_counts)
+            found = log_sentence(tokens, chain, t0, n, squared, gamma, g0, transition_counts)
         loglik[sentence - base] = found
-        lo, size = (low[t0], high[t0] - low[t0]) if ranged else (0, k)
-        for s in range(size):
-            start_counts[lo + s] += gamma[g0, s]
-        lo, size = (low[t0 + n - 1], high[t0 + n - 1] - low[t0 + n - 1]) if ranged else (0, k)
-        for s in range(size):
-            stop_counts[lo + s] += gamma[g0 + n - 1, s]
-    if not ranged:
         for s in range(k):
-            for r in range(k):
-                transition_counts[s, r] += sums[s, r]
+            start_counts[s] += gamma[g0, s]
+            stop_counts[s] += gamma[g0 + n - 1, s]
+    for s in range(k):
+        for r in range(k):
+            transition_counts[s, r] += sums[s, r]
 
 
 @kernel
-def forward_block(k0, k1, tokens, offsets, start, transitions, stop, emissions, squared, loglik):
-    """Natural logarithms of the probabilities of sentences ``k0 .. k1 - 1``, over all states.
+def forward_block(k0, k1, tokens, offsets, low, high, widest, chain, loglik):
+    """Natural logarithms of the probabilities of sentences ``k0 .. k1 - 1``, float64 [all sentences].
 
-    Parameters as in `forward_backward_block`; ``loglik`` is float64 [all sentences]. Where all mass was lost
-    it is NaN: the caller asks `forward_backward_block`, which knows how to go on.
+    low, high (int32 [tokens] or empty): Token t may only be in states ``low[t] .. high[t] - 1``, at most ``widest``;
+        empty: in any. The others are as for `forward_backward_block`.
     """
+    start, transitions, stop, emissions = chain
     k = len(start)
-    width = (k + LANES - 1) // LANES * LANES
+    ranged = len(low) > 0
+    width = widest if ranged else (k + LANES - 1) // LANES * LANES
+    inner = 0 if ranged else width
     longest = longest_sentence(k0, k1, offsets)
-    alpha, ahead = np.zeros((longest, width)), np.zeros((longest, width))
+    alpha, ahead = np.zeros((longest, width)), np.zeros((longest, inner))
     first, scales = np.zeros(width), np.zeros(longest + 1)
-    starts, stops = np.zeros(width), np.zeros(width)
-    matrix, back = np.zeros((width, width)), np.zeros((width, width))
-    padded_copies(start, transitions, stop, width, starts, matrix, back, stops)
+    starts, stops = np.zeros(inner), np.zeros(inner)
+    matrix, back = np.zeros((inner, inner)), np.zeros((inner, inner))
+    if not ranged:
+        padded_copies(start, transitions, stop, width, starts, matrix, back, stops)
     for sentence in range(k0, k1):
         t0 = offsets[sentence]
         n = offsets[sentence + 1] - t0
         found = 0.0
-        if n > 0:
+        if n > 0 and ranged:
+            found = forward_ranges(tokens, low, high, chain, t0, n, alpha, first)
+        elif n > 0:
             found = forward_all_states(
-                tokens, t0, n, starts, matrix, stops, emissions, squared, width, alpha, ahead, first, scales
+                tokens, t0, n, starts, matrix, stops, emissions, False, width, alpha, ahead, first, scales
             )
-        loglik[sentence] = found if found > -np.inf else np.nan
+        if found == -np.inf:
+            found = log_forward(tokens, low, high, chain, t0, n, 1.0, np.empty((n, k)), np.empty(k))
+        loglik[sentence] = found
 
 
 @kernel
-def collect_block(w0, w1, ptr, occurrences, low, gamma, base_token, counts):
+def collect_block(w0, w1, ptr, occurrences, gamma, base_token, counts):
     """Add posteriors to the expected emissions of rows ``w0 .. w1 - 1``, in the order of the text.
 
     ptr (int64 [rows + 1]).
     occurrences (int64 [chunk's tokens]): Tokens (numbered over the corpus) of row w at ``ptr[w] .. ptr[w + 1]``, in
         ascending order.
-    low (int32 [tokens] or empty): As in `forward_backward_block`.
-    gamma (float64 [chunk's tokens, W]).
+    gamma (float64 [chunk's tokens, K]).
     base_token (int): Token of row 0 of ``gamma``.
     counts (float64 [rows, K], added to).
     """
-    k = counts.shape[1]
-    ranged = len(low) > 0
     for w in range(w0, w1):
         for at in range(ptr[w], ptr[w + 1]):
-            token = occurrences[at]
-            lo = low[token] if ranged else 0
-            size = min(gamma.shape[1], k - lo)
-            into, row = counts[w, lo : lo + size], gamma[token - base_token]
-            for s in range(size):
+            into, row = counts[w], gamma[occurrences[at] - base_token]
+            for s in range(len(into)):
                 into[s] += row[s]
 
 
@@ -406,70 +348,64 @@ def log_sum(values, n):
 
 
 @kernel(fast=False, inline=True)
-def log_sentence(text, chain, t0, n, squared, gamma, g0, transition_counts):
+def log_forward(tokens, low, high, chain, t0, n, factor, alpha, terms):
+    """Fill ``alpha`` [n, K] of one sentence, parameters as in `forward_block`; return its probability's logarithm.
+
+    factor (float): How often emissions count. terms (float64 [K], scratch).
+    """
+    start, transitions, stop, emissions = chain
+    ranged, k = len(low) > 0, len(start)
+    before_lo, before_hi = 0, 0
+    for t in range(n):
+        lo, hi = (low[t0 + t], high[t0 + t]) if ranged else (0, k)
+        for s in range(lo, hi):
+            if t == 0:
+                reached = log_or_zero(start[s])
+            else:
+                for r in range(before_lo, before_hi):
+                    terms[r - before_lo] = alpha[t - 1, r] + log_or_zero(transitions[r, s])
+                reached = log_sum(terms, before_hi - before_lo)
+            alpha[t, s] = reached + factor * log_or_zero(emissions[tokens[t0 + t], s])
+        before_lo, before_hi = lo, hi
+    for s in range(before_lo, before_hi):
+        terms[s - before_lo] = alpha[n - 1, s] + log_or_zero(stop[s])
+    return log_sum(terms, before_hi - before_lo)
+
+
+@kernel(fast=False, inline=True)
+def log_sentence(tokens, chain, t0, n, squared, gamma, g0, transition_counts):
     """Posteriors and expected transitions of one sentence, parameters as in `forward_backward_block`.
 
     Returns the natural logarithm of the sentence's probability; -inf, and posteriors of zero, where it has no path.
     """
-    (tokens, _, low, high), (start, transitions, stop, emissions) = text, chain
-    ranged = len(low) > 0
-    k = len(start)
-    factor = 2.0 if squared else 1.0
-    alpha, beta = np.full((n, k), -np.inf), np.full((n, k), -np.inf)
-    terms = np.empty(k)
-    lows, highs = np.zeros(n, np.int64), np.full(n, k)
-    if ranged:
-        for t in range(n):
-            lows[t], highs[t] = low[t0 + t], high[t0 + t]
+    _, transitions, stop, emissions = chain
+    k, factor, every = len(stop), 2.0 if squared else 1.0, np.zeros(0, np.int32)
+    alpha, beta, terms = np.empty((n, k)), np.empty((n, k)), np.empty(k)
+    loglik = log_forward(tokens, every, every, chain, t0, n, factor, alpha, terms)
     for t in range(n):
-        for s in range(lows[t], highs[t]):
-            if t == 0:
-                reached = log_or_zero(start[s])
-            else:
-                size = highs[t - 1] - lows[t - 1]
-                for r in range(size):
-                    before = lows[t - 1] + r
-                    terms[r] = alpha[t - 1, before] + log_or_zero(transitions[before, s])
-                reached = log_sum(terms, size)
-            alpha[t, s] = reached + factor * log_or_zero(emissions[tokens[t0 + t], s])
-    size = highs[n - 1] - lows[n - 1]
-    for r in range(size):
-        s = lows[n - 1] + r
-        beta[n - 1, s] = log_or_zero(stop[s])
-        terms[r] = alpha[n - 1, s] + beta[n - 1, s]
-    loglik = log_sum(terms, size)
-    for t in range(n):
-        for s in range(gamma.shape[1]):
+        for s in range(k):
             gamma[g0 + t, s] = 0.0
     if loglik == -np.inf:
         return loglik
+    for s in range(k):
+        beta[n - 1, s] = log_or_zero(stop[s])
     for t in range(n - 2, -1, -1):
-        size = highs[t + 1] - lows[t + 1]
-        for s in range(lows[t], highs[t]):
-            for r in range(size):
-                after = lows[t + 1] + r
+        for s in range(k):
+            for after in range(k):
                 e = factor * log_or_zero(emissions[tokens[t0 + t + 1], after])
-                terms[r] = log_or_zero(transitions[s, after]) + e + beta[t + 1, after]
-                share = math.exp(alpha[t, s] + terms[r] - loglik)
+                terms[after] = log_or_zero(transitions[s, after]) + e + beta[t + 1, after]
+                share = math.exp(alpha[t, s] + terms[after] - loglik)
                 if share > 0.0:
                     transition_counts[s, after] += share / transitions[s, after]
-            beta[t, s] = log_sum(terms, size)
+            beta[t, s] = log_sum(terms, k)
     for t in range(n):
-        for s in range(lows[t], highs[t]):
-            gamma[g0 + t, s - lows[t]] = math.exp(alpha[t, s] + beta[t, s] - loglik)
+        for s in range(k):
+            gamma[g0 + t, s] = math.exp(alpha[t, s] + beta[t, s] - loglik)
     return loglik
 
 
 # The k best state sequences of a chain (the max semiring; Viterbi where k is 1). Everything is in logarithms, so that
 # no path is lost however long the sentence. Ties go to the lowest state, at the last position first.
-
-
-@kernel(fast=False, inline=True)
-def allowed(token, low, high, k):
-    """First state and number of states that a token may be in."""
-    if len(low) > 0:
-        return low[token], high[token] - low[token]
-    return 0, k
 
 
 @kernel(fast=False, inline=True)
@@ -486,15 +422,15 @@ def insert(values, origins, n, value, origin):
 
 
 @kernel(fast=False)
-def k_best_block(k0, k1, n_best, text, logs, states, scores):
+def k_best_block(k0, k1, n_best, tokens, offsets, logs, states, scores):
     """The ``n_best`` best distinct state sequences of sentences ``k0 .. k1 - 1``, best first.
 
-    text, logs: As `forward_backward_block` takes a text and a chain, the chain in natural logarithms, -inf for zero.
+    tokens, offsets: As for `forward_backward_block`; logs are a chain's natural logarithms, -inf for zero.
     states (int32 [n_best, tokens], output): -1 where a sentence has fewer paths.
     scores (float64 [sentences, n_best], output): ``log P(x, z)``; -inf where a sentence has fewer paths. A sentence of
         no words has one, of logarithm 0.
     """
-    (tokens, offsets, low, high), (log_start, log_transitions, log_stop, log_emissions) = text, logs
+    log_start, log_transitions, log_stop, log_emissions = logs
     k = len(log_start)
     back = np.zeros((longest_sentence(k0, k1, offsets), k, n_best), np.int32)
     best, reached = np.zeros((k, n_best)), np.zeros((k, n_best))
@@ -506,37 +442,33 @@ def k_best_block(k0, k1, n_best, text, logs, states, scores):
         if n == 0:
             scores[sentence, 0] = 0.0
             continue
-        lo, size = allowed(t0, low, high, k)
         best[:, :] = -np.inf
-        for s in range(size):
-            best[s, 0] = log_start[lo + s] + log_emissions[tokens[t0], lo + s]
+        for s in range(k):
+            best[s, 0] = log_start[s] + log_emissions[tokens[t0], s]
         for t in range(1, n):
-            lo_before, size_before = lo, size
-            lo, size = allowed(t0 + t, low, high, k)
-            for s in range(size):
+            for s in range(k):
                 values, origins = reached[s], back[t, s]
                 values[:] = -np.inf
-                for r in range(size_before):
-                    step = log_transitions[lo_before + r, lo + s]
+                for r in range(k):
+                    step = log_transitions[r, s]
                     rank = 0
                     while rank < n_best and insert(values, origins, n_best, best[r, rank] + step, r * n_best + rank):
                         rank += 1
-                emission = log_emissions[tokens[t0 + t], lo + s]
+                emission = log_emissions[tokens[t0 + t], s]
                 for rank in range(n_best):
                     values[rank] += emission
-            for s in range(size):
+            for s in range(k):
                 for rank in range(n_best):
                     best[s, rank] = reached[s, rank]
         final = scores[sentence]
-        for s in range(size):
+        for s in range(k):
             rank = 0
-            while rank < n_best and insert(final, last, n_best, best[s, rank] + log_stop[lo + s], s * n_best + rank):
+            while rank < n_best and insert(final, last, n_best, best[s, rank] + log_stop[s], s * n_best + rank):
                 rank += 1
         for which in range(n_best):
             found = final[which] > -np.inf
             at = last[which]
             for t in range(n - 1, -1, -1):
-                lo, size = allowed(t0 + t, low, high, k)
                 s, rank = at // n_best, at % n_best
-                states[which, t0 + t] = lo + s if found else -1
+                states[which, t0 + t] = s if found else -1
                 at = back[t, s, rank] if t > 0 and found else 0

@@ -269,8 +269,8 @@ class Sequences:
         found = []
         for chain, (own, _) in zip(self._chains(), self.texts, strict=True):
             first = self.model.first_states(own)
-            text = ChainText(self.tokens[at], offsets, self._n_rows, first[tags], first[tags + 1])
-            found.append(log_likelihood(chain, text, self.pool))
+            text = ChainText(self.tokens[at], offsets, self._n_rows)
+            found.append(log_likelihood(chain, text, self.pool, (first[tags], first[tags + 1])))
         return _mixed(found)
 
     def best(self, n: int) -> list[list[TagSequence]]:

@@ -41,28 +41,35 @@ def random_text(seed, n_words, lengths):
 
 
 @st.composite
-def problems(draw, ranged=False):
-    """Draw a small chain, a text with empty and one-word sentences, and perhaps ranges of states."""
+def problems(draw):
+    """Draw a small chain, and a text with empty and one-word sentences."""
     seed, k, n_words = draw(st.integers(0, 10**6)), draw(st.integers(1, 4)), draw(st.integers(1, 4))
     lengths = draw(st.lists(st.integers(0, 5), min_size=1, max_size=4))
     chain = random_chain(seed, k, n_words, draw(st.booleans()), draw(st.sampled_from([0.0, 0.0, 0.3])))
     tokens, offsets = random_text(seed, n_words, lengths)
-    low = high = None
-    if ranged or draw(st.booleans()):
-        rng = np.random.default_rng(seed + 7)
-        low = rng.integers(0, k, len(tokens)).astype(np.int32)
-        high = (low + 1 + rng.integers(0, k - low)).astype(np.int32)
-    return chain, ChainText(tokens, offsets, n_words, low, high, max_cells=draw(st.sampled_from([1, 10**6])))
+    return chain, ChainText(tokens, offsets, n_words, max_cells=draw(st.sampled_from([1, 10**6])))
 
 
 def sentences(text):
-    """Yield each sentence's number, words, first token and ranges."""
+    """Yield each sentence's number, words and first token."""
     for i in range(text.n_sentences):
         a, b = text.offsets[i], text.offsets[i + 1]
-        ranges = None
-        if len(text.low):
-            ranges = list(zip(text.low[a:b].tolist(), text.high[a:b].tolist(), strict=True))
-        yield i, text.tokens[a:b].tolist(), int(a), ranges
+        yield i, text.tokens[a:b].tolist(), int(a)
+
+
+@given(problems(), st.integers(0, 10**6))
+def test_paths_through_ranges_of_states_are_summed(problem, seed):
+    chain, text = problem
+    rng, k = np.random.default_rng(seed), chain.n_states
+    low = rng.integers(0, k, len(text.tokens))
+    high = low + 1 + rng.integers(0, k - low)
+    found = log_likelihood(chain, text, POOL, (low, high))
+    for i, words, first in sentences(text):
+        here = slice(first, first + len(words))
+        ranges = list(zip(low[here].tolist(), high[here].tolist(), strict=True))
+        total = naive.likelihood(*chain.parameters(), words, ranges)
+        wanted = math.log(total) if total else -math.inf
+        assert found[i] == pytest.approx(wanted, rel=1e-10, abs=1e-12)
 
 
 @given(problems(), st.booleans())
@@ -70,11 +77,12 @@ def test_counts_and_likelihoods_are_those_of_enumeration(problem, squared):
     chain, text = problem
     k, power = chain.n_states, 2 if squared else 1
     counts = expected_counts(chain, text, POOL, squared)
-    assert np.allclose(log_likelihood(chain, text, POOL, squared), counts.loglik, rtol=1e-10)
+    if not squared:
+        assert np.allclose(log_likelihood(chain, text, POOL), counts.loglik, rtol=1e-10)
     gamma = posteriors(chain, text, POOL)
     start, stop, moves, emitted = np.zeros(k), np.zeros(k), np.zeros((k, k)), np.zeros((text.n_rows, k))
-    for i, words, first, ranges in sentences(text):
-        total = naive.likelihood(*chain.parameters(), words, ranges, power)
+    for i, words, first in sentences(text):
+        total = naive.likelihood(*chain.parameters(), words, None, power)
         if total == 0:
             assert counts.loglik[i] == -np.inf
             assert not gamma[first : first + len(words)].any()
@@ -82,14 +90,11 @@ def test_counts_and_likelihoods_are_those_of_enumeration(problem, squared):
         assert counts.loglik[i] == pytest.approx(math.log(total), rel=1e-10, abs=1e-12)
         if not words:
             continue
-        posterior, transitions = map(np.array, naive.expectations(*chain.parameters(), words, ranges, power))
+        posterior, transitions = map(np.array, naive.expectations(*chain.parameters(), words, None, power))
         start, stop, moves = start + posterior[0], stop + posterior[-1], moves + transitions
         np.add.at(emitted, words, posterior)
-        posterior, _ = naive.expectations(*chain.parameters(), words, ranges)
-        for t, row in enumerate(posterior):
-            low, high = ranges[t] if ranges else (0, k)
-            assert gamma[first + t, : high - low] == pytest.approx(row[low:high], abs=1e-10)
-            assert not gamma[first + t, high - low :].any()
+        posterior, _ = naive.expectations(*chain.parameters(), words)
+        assert gamma[first : first + len(words)] == pytest.approx(np.array(posterior), abs=1e-10)
     for found, wanted in zip(
         (counts.start, counts.stop, counts.transitions, counts.emissions), (start, stop, moves, emitted), strict=True
     ):
@@ -100,12 +105,12 @@ def test_counts_and_likelihoods_are_those_of_enumeration(problem, squared):
 def test_best_sequences_are_those_of_enumeration(problem, n):
     chain, text = problem
     many, many_scores = k_best(chain, text, n, POOL)
-    for i, words, first, ranges in sentences(text):
+    for i, words, first in sentences(text):
         if not words:
             assert many_scores[i, 0] == 0
             assert (many_scores[i, 1:] == -np.inf).all()
             continue
-        wanted = naive.ranked(*chain.parameters(), words, ranges)
+        wanted = naive.ranked(*chain.parameters(), words)
         probability = {z: score for score, z in wanted}
         here = slice(first, first + len(words))
         if not wanted:
@@ -125,7 +130,7 @@ def test_any_number_of_states_against_matrix_products(k):
     chain = random_chain(3, k, 11)
     tokens, offsets = random_text(3, 11, [6, 1, 0, 13])
     text = ChainText(tokens, offsets, 11)
-    for i, words, _, _ in sentences(text):
+    for i, words, _ in sentences(text):
         row = chain.start
         for t, word in enumerate(words):
             row = (row if t == 0 else row @ chain.transitions) * chain.emissions[word]
@@ -172,8 +177,8 @@ def test_a_path_that_is_almost_lost_is_found_again():
         assert counts.start.tolist() == counts.stop.tolist() == [0.0, pytest.approx(1)]
     assert log_likelihood(chain, text, POOL)[0] == pytest.approx(math.log(1e-200) * 4)
     assert posteriors(chain, text, POOL).argmax(1).tolist() == [1, 1, 1]
-    ranged = ChainText([0, 0, 0], [0, 3], 1, [0, 1, 1], [2, 2, 2])
-    assert expected_counts(chain, ranged, POOL).emissions.tolist() == [[0.0, pytest.approx(3)]]
+    of_ranges = log_likelihood(chain, text, POOL, ([0, 1, 1], [2, 2, 2]))
+    assert of_ranges == pytest.approx([math.log(1e-200) * 4])
 
 
 def test_states_and_sentences_at_the_edges():
@@ -194,8 +199,6 @@ def test_states_and_sentences_at_the_edges():
     text = ChainText([0, 1, 0, 1], [0, 4], 2)
     assert posteriors(chain, text, POOL).argmax(1).tolist() == [0, 0, 0, 0]
     assert k_best(chain, text, 2, POOL)[0].tolist() == [[0, 0, 0, 0], [1, 0, 0, 0]]
-    ranged = ChainText([0, 1, 0, 1], [0, 4], 2, [1, 0, 1, 2], [3, 2, 2, 3])
-    assert k_best(chain, ranged, 1, POOL)[0].tolist() == [[1, 0, 1, 2]]
 
 
 def test_the_number_of_threads_does_not_show():
@@ -233,8 +236,6 @@ def test_rows_texts_and_what_does_not_fit():
         assert k_best(chain, text, 2, POOL)[0].shape == (2, 0)
     with pytest.raises(ValueError, match="emits 4 words, the text has 5"):
         k_best(random_chain(1, 3, 4), ChainText([0], [0, 1], 5), 1, POOL)
-    with pytest.raises(ValueError, match="state 3 of 3"):
-        posteriors(random_chain(1, 3, 4), ChainText([0], [0, 1], 4, [0], [4]), POOL)
     with pytest.raises(ValueError, match="a chain of 2 states has transitions"):
         Chain(np.ones(2), np.ones((2, 3)), np.ones(2), np.ones((4, 2)))
 
@@ -246,9 +247,6 @@ def test_rows_texts_and_what_does_not_fit():
         ({"tokens": [0, -1]}, "outside the 4 rows"),
         ({"offsets": [0, 1]}, "do not run from 0 to 2"),
         ({"offsets": [0, 3, 2]}, "offsets fall"),
-        ({"low": [0, 0]}, "come together"),
-        ({"low": [0, 1], "high": [1, 1]}, "range of states"),
-        ({"low": [0], "high": [1]}, "range of states"),
     ],
 )
 def test_texts_that_cannot_be(change, words):

@@ -4,9 +4,6 @@ A source parser and one-to-one word alignments give a distribution over the tree
 parser is trained to have the least cross-entropy with it, and little entropy of its own on unlabeled sentences.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from aligntools.ground.parallel import Pool, balanced_blocks, over
@@ -46,8 +43,8 @@ def one_to_one(pairs: np.ndarray, link_offsets: np.ndarray, offsets: np.ndarray)
     return aligned
 
 
-def _in_blocks(pool: Pool | None, sentences: EncodedSentences, work: Callable[..., Any]) -> None:
-    over(pool, work, balanced_blocks((sentences.lengths + 1.0) ** 2, BLOCKS))
+def _blocks(sentences: EncodedSentences) -> list[tuple[int, int]]:
+    return balanced_blocks((sentences.lengths + 1.0) ** 2, BLOCKS)
 
 
 def transferring_scores(
@@ -75,14 +72,9 @@ def transferring_scores(
     theirs = parser.scores(source, pool)
     if transferred == "posterior":
         scores, theirs = (_posteriors(s, x, parser.constraints, pool) for s, x in ((scores, target), (theirs, source)))
-    words = target.offsets - target.offsets[0]
-
-    def work(block: tuple[int, int]) -> None:
-        kernels.transfer_edges(
-            aligned, words, target.lengths, target.edges, *block, theirs, source.lengths, source.edges, scores
-        )
-
-    _in_blocks(pool, target, work)
+    own = aligned, target.offsets - target.offsets[0], target.lengths, target.edges
+    given = theirs, source.lengths, source.edges, scores
+    over(pool, lambda block: kernels.transfer_edges(*own, *block, *given), _blocks(target))
     return scores
 
 
@@ -107,12 +99,9 @@ def agreement(
     Returns float64 [target edges]: see `kernels_transfer.agreement`.
     """
     values = np.zeros(int(target.edges[-1]))
-    words, theirs = target.offsets - target.offsets[0], source.offsets - source.offsets[0]
-
-    def work(block: tuple[int, int]) -> None:
-        kernels.agreement(aligned, words, target.lengths, target.edges, *block, source_heads, theirs, values)
-
-    _in_blocks(pool, target, work)
+    own = aligned, target.offsets - target.offsets[0], target.lengths, target.edges
+    given = source_heads, source.offsets - source.offsets[0], values
+    over(pool, lambda block: kernels.agreement(*own, *block, *given), _blocks(target))
     return values
 
 
