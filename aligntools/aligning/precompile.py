@@ -104,7 +104,7 @@ def _started(model_type: str) -> list[subprocess.Popen[bytes]]:
     if not system.HANDS_OVER:  # then training compiles for itself
         return processes
     for kind in registry.kind_of(model_type).chain():
-        about = kind.load().compiled_ahead()
+        about = kind.load().compiled_ahead
         if about is None or compiler.is_kept(about.telling) or not sys.executable:
             continue
         lock = compiler.lock(f"ahead-{kind.name}")  # removed when the new process ends; until then no other is started
@@ -127,6 +127,6 @@ def _started(model_type: str) -> list[subprocess.Popen[bytes]]:
 
 
 if __name__ == "__main__":
-    ahead = registry.kind_of(sys.argv[1]).load().compiled_ahead()
+    ahead = registry.kind_of(sys.argv[1]).load().compiled_ahead
     for compile_now in ahead.functions if ahead else ():
         compile_now()

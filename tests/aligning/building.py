@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning.models import kernels_jumps as kj
-from aligntools.aligning.models.hmm import Hmm
+from aligntools.aligning.models.hmm import Hmm, block_of, no_counts
 from aligntools.aligning.models.ibm2 import Ibm2
 from aligntools.aligning.models.lexical import Lexicon
 from aligntools.aligning.text.cooccurrence import Table, build_table
@@ -145,3 +145,10 @@ def close(actual, expected, relative=1e-4, absolute=1e-6):
     """Check floats computed in single precision."""
     np.testing.assert_allclose(actual, expected, rtol=relative, atol=absolute)
     return True
+
+
+def hmm_expected(steps, lexicon, jumps, counts, stride=1):
+    """Take expectations of the HMM with these jumps; return log-likelihoods, and jump counts."""
+    found = []
+    loglik = steps.over(lexicon, counts, steps.by_blocks(block_of(steps, lexicon, jumps, stride), found))
+    return loglik, sum(found, no_counts(jumps))

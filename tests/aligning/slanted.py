@@ -31,7 +31,7 @@ def distances(n_given, n_observed):
 class Slanted(LexicalModel):
     """IBM 1 that prefers words at the same relative position."""
 
-    def posteriors(self, text, chunk, cells, other, directions, pool, logs):
+    def posteriors(self, text, chunk, both, directions, pool, logs):
         """Turn link matrices into posteriors; see `LexicalModel.posteriors`."""
         inverses, nulls = (self.lexicon.s_inverse, self.lexicon.t_inverse), (self.t_null, self.s_null)
         for k in range(chunk.k0, chunk.k1):
@@ -39,7 +39,7 @@ class Slanted(LexicalModel):
             shape, (begin, end) = tuple(map(len, sides)), chunk.cell_offsets[k - chunk.k0 : k - chunk.k0 + 2]
             if not all(shape):
                 continue
-            for d, own in enumerate((cells, other)):
+            for d, own in enumerate(both):
                 if not directions & (d + 1):
                     continue
                 matrix = own[begin:end].reshape(shape)
@@ -121,12 +121,12 @@ class LearnedStage(Stage):
         """Return log-likelihoods, and expected links by direction and distance."""
         counted = np.zeros((2, DISTANCES))
 
-        def count(chunk, cells, other):
+        def count(chunk, both):
             lengths = [np.diff(side.offsets[chunk.k0 : chunk.k1 + 1]) for side in (steps.source, steps.target)]
             for k, (i, j) in enumerate(zip(*lengths, strict=True)):
                 begin, end = chunk.cell_offsets[k : k + 2]
                 places = (distances(i, j) * DISTANCES).astype(int).ravel() if i and j else np.zeros(0, int)
-                for d, own in enumerate((cells, other)):
+                for d, own in enumerate(both):
                     if steps.directions & (d + 1):
                         counted[d] += np.bincount(places, own[begin:end], DISTANCES)
 

@@ -21,7 +21,7 @@ def warm(pool):
 
 def work():
     for kind in registry.kinds():
-        about = kind.load().compiled_ahead()
+        about = kind.load().compiled_ahead
         for compile_now in about.functions if about else ():
             compile_now()
 

@@ -1,14 +1,13 @@
 import numpy as np
 import pytest
 
-from aligntools.aligning.models import hmm
 from aligntools.aligning.models import kernels_hmm as kv
 from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models.jumps import initial_jumps
 from aligntools.aligning.text.link_matrices import plan_chunks
 from aligntools.ground.parallel import Pool
 from tests import naive
-from tests.aligning.building import World, close, jump_row, naive_jumps, random_jumps, world
+from tests.aligning.building import World, close, hmm_expected, jump_row, naive_jumps, random_jumps, world
 
 TINY = [(i, j) for i in range(1, 4) for j in range(1, 4)] + [(0, 0), (4, 1), (1, 4), (2, 4), (4, 3)]
 LONG = [(60, 37), (25, 60), (1, 30), (30, 1), (16, 16), (17, 15), (11, 48), (10, 10)]
@@ -24,7 +23,7 @@ def posteriors(w: World, threads=1):
     matrices.fill(chunk, w.lexicon.reverse, w.lexicon.default, other)
     logs = np.zeros((2, len(w.corpus)))
     with Pool(threads) as pool:
-        w.hmm().posteriors(w, chunk, cells, other, 3, pool, logs)
+        w.hmm().posteriors(w, chunk, (cells, other), 3, pool, logs)
     return w.matrices(cells), w.matrices(other), logs
 
 
@@ -55,7 +54,7 @@ def test_posteriors_and_counts_as_in_plain_double_precision(seed, shapes, words)
     # the E-step of training: log-likelihood, expected jumps, expected counts of pairs of words
     state = w.state()
     counts = [np.zeros(len(w.table.ids), np.float32) for _ in range(2)]
-    loglik, jump_counts = hmm.expect(state, w.lexicon, w.jumps, counts, 1)
+    loglik, jump_counts = hmm_expected(state, w.lexicon, w.jumps, counts)
     close(loglik, logs.sum(1))
     close(jump_counts, jumps, absolute=1e-5 * len(w.corpus))
     for d, matrices in enumerate((forward, reverse)):
@@ -71,7 +70,7 @@ def test_agreement_multiplies_the_posteriors(seed):
     forward, reverse, logs, jumps = expected(w)
     state = w.state(joint=True)
     counts = np.zeros(len(w.table.ids), np.float32)
-    loglik, jump_counts = hmm.expect(state, w.lexicon, w.jumps, [counts], 1)
+    loglik, jump_counts = hmm_expected(state, w.lexicon, w.jumps, [counts])
     close(loglik, logs.sum(1))
     close(jump_counts, jumps, absolute=1e-4)
     products = [naive.agreement(f, r) for f, r in zip(forward, reverse, strict=True)]
@@ -85,7 +84,7 @@ def test_one_direction_leaves_the_other_alone():
     forward, reverse, logs, jumps = expected(w)
     for d, matrices in enumerate((forward, reverse)):
         counts = [np.zeros(len(w.table.ids), np.float32) for _ in range(2)]
-        loglik, jump_counts = hmm.expect(w.state(directions=d + 1), w.lexicon, w.jumps, counts, 1)
+        loglik, jump_counts = hmm_expected(w.state(directions=d + 1), w.lexicon, w.jumps, counts)
         close(loglik[d], logs[d].sum())
         close(jump_counts[d], jumps[d], absolute=1e-4)
         assert not jump_counts[1 - d].any()
@@ -106,7 +105,7 @@ def test_jumps_are_counted_on_every_nth_sentence():
         parts.append(counts)
     for stride, those in ((1, range(5)), (2, (0, 2, 4)), (3, (0, 3)), (9, (0,))):
         counts = [np.zeros(len(w.table.ids), np.float32) for _ in range(2)]
-        _, found = hmm.expect(w.state(), w.lexicon, w.jumps, counts, stride)
+        _, found = hmm_expected(w.state(), w.lexicon, w.jumps, counts, stride)
         close(found, sum(parts[k] for k in those), absolute=1e-4)
 
 
@@ -142,7 +141,7 @@ def test_very_long_sentences_stay_in_range(low):
             assert m.min() >= 0
             assert m.sum(d).max() <= 1 + 1e-3
     counts = [np.zeros(len(w.table.ids), np.float32) for _ in range(2)]
-    _, jump_counts = hmm.expect(w.state(), w.lexicon, w.jumps, counts, 1)
+    _, jump_counts = hmm_expected(w.state(), w.lexicon, w.jumps, counts)
     assert np.isfinite(jump_counts).all()
     assert jump_counts.min() >= 0
 

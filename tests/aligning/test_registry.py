@@ -166,7 +166,7 @@ def test_declarations_and_steps(settings):
             values = [step["log_likelihood"][d] for step in steps if step["stage"] == stage and "iteration" in step]
             assert np.isfinite(values).all()
             assert values == sorted(values) or settings.agreement or settings.estimator == "vb"
-    about = registry.kind_of(settings.model_type).load().compiled_ahead()
+    about = registry.kind_of(settings.model_type).load().compiled_ahead
     for compile_now in about.functions if about else ():
         compile_now()
     assert about is None or about.telling.signatures

@@ -19,7 +19,7 @@ from aligntools.aligning.models.kernels_link_counts import Sampled
 from aligntools.aligning.settings import DIRECTIONS, ResolvedSettings
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text import kernels_look_alikes as kl
-from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices, pairs_of, plan_chunks
+from aligntools.aligning.text.link_matrices import Both, Chunk, LinkMatrices, pairs_of, plan_chunks
 from aligntools.aligning.text.views import ParallelText
 from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.text.corpus import Bitext
@@ -125,8 +125,7 @@ class Applier:
             matrices = [
                 LinkMatrices(t.source, t.target, t.model.table, pool, self.max_cells, chunks=chunks) for t in texts
             ]
-        cells, other = np.zeros(most, np.float32), np.zeros(most, np.float32)
-        total = [np.zeros(most, np.float32), np.zeros(most, np.float32)]
+        both, total = ((np.zeros(most, np.float32), np.zeros(most, np.float32)) for _ in range(2))
         folding = Folding(self, pieces, of_pieces, pool) if pieces and not viterbi else None
         beliefs = [Belief(given, bitext) for given in believed]
         for number, chunk in enumerate(chunks):
@@ -135,20 +134,20 @@ class Applier:
                 t[:n] = 0
             logs = np.zeros((2, chunk.k1 - chunk.k0))
             for text, own in zip(texts, matrices, strict=True):
-                self.fill(chunk, text, own if n > FEW_CELLS else None, cells, other, pool)
+                self.fill(chunk, text, own if n > FEW_CELLS else None, both, pool)
                 plain = np.zeros_like(logs)
                 if beliefs and not viterbi:
-                    unbelieved = cells[:n].copy(), other[:n].copy()
-                    text.model.posteriors(text, chunk, *unbelieved, self.directions, pool, plain)
+                    unbelieved = both[0][:n].copy(), both[1][:n].copy()
+                    text.model.posteriors(text, chunk, unbelieved, self.directions, pool, plain)
                 for belief in beliefs:
-                    belief.add(chunk, text, cells, other, pool)
+                    belief.add(chunk, text, both, pool)
                 if viterbi:
-                    text.model.paths(text, chunk, cells, other, self.directions, pool)
-                    for d, path in enumerate((cells, other)):
+                    text.model.paths(text, chunk, both, self.directions, pool)
+                    for d, path in enumerate(both):
                         if self.directions & (d + 1):
                             total[d][:n] = path[:n]
                 else:
-                    found = self.add(chunk, text, cells, other, total, 1.0 / len(models), pool)
+                    found = self.add(chunk, text, both, total, 1.0 / len(models), pool)
                     logs += plain if beliefs else found
             if folding:
                 folding.mix(number, chunk, bitext, total, beliefs)
@@ -182,31 +181,22 @@ class Applier:
         chunks = plan_chunks(cells, np.ones_like(cells), self.max_cells // 2)  # of words and of pieces, at once
         return [_over(c, *lengths) for c in chunks], [_over(c, *own) for c in chunks]
 
-    def fill(
-        self,
-        chunk: Chunk,
-        text: ModelText,
-        matrices: LinkMatrices | None,
-        cells: np.ndarray,
-        other: np.ndarray,
-        pool: Pool,
-    ) -> None:
+    def fill(self, chunk: Chunk, text: ModelText, matrices: LinkMatrices | None, both: Both, pool: Pool) -> None:
         """Fill link matrices with the lexicon's values, and with the floors of look-alike pairs that it lacks."""
         lexicon, table = text.model.lexicon, text.model.table
-        both = ((lexicon.forward, cells), (lexicon.reverse, other))
+        values = lexicon.forward, lexicon.reverse
         shared = lexicon.reverse is lexicon.forward
         place = (text.source.tokens, text.source.offsets, text.target.tokens, text.target.offsets, chunk.cell_offsets)
         if matrices is not None:
             matrices.index(chunk)
-        for d, (values, out) in enumerate(both[: 1 if shared else 2]):
+        for d, out in enumerate(both[: 1 if shared else 2]):
             if not shared and not self.directions & (d + 1):
                 continue
             if matrices is not None:
-                matrices.fill(chunk, values, lexicon.default, out)
+                matrices.fill(chunk, values[d], lexicon.default, out)
             else:
-                kt.lookup_cells(
-                    chunk.k0, chunk.k1, chunk.k0, *place, table.ptr, table.ids, values, np.float32(lexicon.default), out
-                )
+                rows = table.ptr, table.ids, values[d], np.float32(lexicon.default)
+                kt.lookup_cells(chunk.k0, chunk.k1, chunk.k0, *place, *rows, out)
             if self.settings.look_alike and lexicon.floors.max() > lexicon.floors[0]:
                 s_rows, s_keys, t_rows, t_keys = text.keyed
                 named = (s_rows, text.source.offsets, t_rows, text.target.offsets, chunk.cell_offsets, s_keys, t_keys)
@@ -216,13 +206,11 @@ class Applier:
 
                 pool.map(task, chunk.sentence_blocks)
         if shared:
-            other[: chunk.n_cells] = cells[: chunk.n_cells]
+            both[1][: chunk.n_cells] = both[0][: chunk.n_cells]
         if text.unseen is not None:
-            self._fill_unseen(chunk, text, text.unseen, (cells, other), pool)
+            self._fill_unseen(chunk, text, text.unseen, both, pool)
 
-    def _fill_unseen(
-        self, chunk: Chunk, text: ModelText, known: UnseenWords, both: tuple[np.ndarray, np.ndarray], pool: Pool
-    ) -> None:
+    def _fill_unseen(self, chunk: Chunk, text: ModelText, known: UnseenWords, both: Both, pool: Pool) -> None:
         """Fill cells of words that the model has not seen, then make those likelier that are linked by their places."""
         n, default = chunk.n_cells, np.float32(text.model.lexicon.default)
         place = (text.source.tokens, text.source.offsets, text.target.tokens, text.target.offsets, chunk.cell_offsets)
@@ -239,33 +227,24 @@ class Applier:
             tried = base[0].copy(), base[1].copy()
             for own, cells in zip(tried, both, strict=True):
                 own[moved] = cells[:n][moved]
-            text.model.posteriors(text, chunk, *tried, 3, pool, np.zeros((2, chunk.k1 - chunk.k0)))
+            text.model.posteriors(text, chunk, tried, 3, pool, np.zeros((2, chunk.k1 - chunk.k0)))
             likely = np.float32(GAIN) * tried[0][moved] * tried[1][moved]
             for cells, first in zip(both, base, strict=True):
                 cells[:n][moved] = first[moved] + likely
 
-    def add(
-        self,
-        chunk: Chunk,
-        text: ModelText,
-        cells: np.ndarray,
-        other: np.ndarray,
-        total: Sequence[np.ndarray],
-        share: float,
-        pool: Pool,
-    ) -> np.ndarray:
+    def add(self, chunk: Chunk, text: ModelText, both: Both, total: Both, share: float, pool: Pool) -> np.ndarray:
         """Add one view's posteriors, and marginals, to the totals; return the log-likelihoods."""
         model, logs = text.model, np.zeros((2, chunk.k1 - chunk.k0))
-        model.posteriors(text, chunk, cells, other, self.directions, pool, logs)
-        sampled = model.sampled(text, chunk, (cells, other), self.settings, pool)
+        model.posteriors(text, chunk, both, self.directions, pool, logs)
+        sampled = model.sampled(text, chunk, both, self.settings, pool)
         found, own = sampled or ((_NONE, _NONE), 1.0)
         marginals = [(one.sizes, one.positions, one.masses) for one in found]
         weight = share * own
 
         def task(b: tuple[int, int]) -> None:
-            for d, posteriors in enumerate((cells, other)):
+            for d in (0, 1):
                 if self.directions & (d + 1):
-                    place = text.source.offsets, text.target.offsets, chunk.cell_offsets, total[d], posteriors
+                    place = text.source.offsets, text.target.offsets, chunk.cell_offsets, total[d], both[d]
                     kd.mix_block(
                         *b, chunk.k0, *place, np.float32(weight), d == 0, *marginals[d], np.float32(share - weight)
                     )
@@ -291,20 +270,18 @@ class Folding:
             self.matrices = LinkMatrices(
                 text.source, text.target, text.model.table, pool, applier.max_cells, chunks=chunks
             )
-        self.cells, self.other, *self.total = (np.zeros(most, np.float32) for _ in range(4))
+        self.both, self.total = ((np.zeros(most, np.float32), np.zeros(most, np.float32)) for _ in range(2))
 
-    def mix(
-        self, number: int, chunk: Chunk, bitext: Bitext, total: Sequence[np.ndarray], beliefs: "Sequence[Belief]" = ()
-    ) -> None:
+    def mix(self, number: int, chunk: Chunk, bitext: Bitext, total: Both, beliefs: "Sequence[Belief]" = ()) -> None:
         """Mix the posteriors of pieces into ``total``, the posteriors of both directions of a chunk."""
         own, text, pool = self.chunks[number], self.pieces.text, self.pool
         for t in self.total:
             t[: own.n_cells] = 0
         matrices = self.matrices if own.n_cells > FEW_CELLS else None
-        self.applier.fill(own, text, matrices, self.cells, self.other, pool)
+        self.applier.fill(own, text, matrices, self.both, pool)
         for belief in beliefs:
-            belief.add(own, text, self.cells, self.other, pool, (self.pieces.source.starts, self.pieces.target.starts))
-        self.applier.add(own, text, self.cells, self.other, self.total, 1.0, pool)
+            belief.add(own, text, self.both, pool, (self.pieces.source.starts, self.pieces.target.starts))
+        self.applier.add(own, text, self.both, self.total, 1.0, pool)
 
         place = chunk.k0, bitext.source.offsets, bitext.target.offsets, chunk.cell_offsets
         cut = self.pieces.source.starts, self.pieces.target.starts, own.cell_offsets
@@ -329,8 +306,7 @@ class Belief:
         self,
         chunk: Chunk,
         text: ModelText,
-        cells: np.ndarray,
-        other: np.ndarray,
+        both: Both,
         pool: Pool,
         starts: Sequence[np.ndarray] | None = None,
     ) -> None:
@@ -345,7 +321,7 @@ class Belief:
         links = lexicon.s_inverse, lexicon.t_inverse, *self._links
 
         def task(b: tuple[int, int]) -> None:
-            kd.believe_links(*b, *place, *links, np.empty((2, longest), np.float32), (cells, other))
+            kd.believe_links(*b, *place, *links, np.empty((2, longest), np.float32), both)
 
         pool.map(task, chunk.sentence_blocks)
 

@@ -9,17 +9,17 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol, Self, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
 from aligntools.aligning.models import registry
 from aligntools.aligning.models.kernels_link_counts import Sampled
-from aligntools.aligning.models.lexical import LexicalFields, Lexicon, LookAlikes, lexical_fields
+from aligntools.aligning.models.lexical import LexicalFields, Lexicon, lexical_fields
 from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import KEY
-from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices
+from aligntools.aligning.text.link_matrices import Both, Chunk, LinkMatrices
 from aligntools.aligning.text.views import ParallelText, TextView, ViewWords
 from aligntools.clustering import word_classes
 from aligntools.formats.text.corpus import Bitext, Side
@@ -32,12 +32,10 @@ if TYPE_CHECKING:
     from aligntools.aligning.precompile import Ahead
     from aligntools.aligning.training.expectation import BlockStep, Expectations
     from aligntools.aligning.training.reconstruction_positions import PositionClimb
+    from aligntools.aligning.training.stages import Training
     from aligntools.aligning.training.view_priors import ViewPriors
     from aligntools.formats.annotation.class_lists import WordLookup
 
-
-_Given = ParamSpec("_Given")
-_Found = TypeVar("_Found")
 
 _NO_IDS, _NO_KEYS = np.zeros(0, np.int32), np.zeros((0, KEY), np.int32)
 #: In parts a model within an iteration has its words' numbers alone.
@@ -75,6 +73,104 @@ class WordLinks(NamedTuple):
         return linked[0][: len(self.words[0])], linked[1][: len(self.words[1])]
 
 
+@dataclass(frozen=True)
+class ViewTask:
+    """What a view's model is trained on.
+
+    source, target: The text; None in parts.
+    old: A model of the same view to go on from.
+    priors: Pseudo-counts of other text.
+    position_smoothing: Pseudo-count of each distribution of a table of positions.
+    learns_null: Whether the words of NULL are estimated.
+    classes: Classes of the words of both sides that came with the text.
+    """
+
+    settings: ResolvedSettings
+    source: Side | None = None
+    target: Side | None = None
+    words: ViewWords | None = None
+    old: "LexicalModel | None" = None
+    priors: "ViewPriors | None" = None
+    position_smoothing: float = 0.0
+    learns_null: bool = False
+    classes: "tuple[WordLookup | None, WordLookup | None]" = (None, None)
+
+    def lengths(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the lengths of the text's sentences on both sides."""
+        assert self.source is not None, "in parts there is no text here"
+        assert self.target is not None
+        return self.source.lengths(), self.target.lengths()
+
+
+#: Takes the links that a pass over a text samples of a chunk, forward and reverse, as `training.sampling.LastPass.add`.
+LinkTaker: TypeAlias = Callable[[LinkMatrices, Chunk, Sequence[Sampled], np.ndarray, ResolvedSettings, Pool], None]
+
+
+class Stage:
+    """A model in training: its parameters other than the lexical table, and the E-step and M-step of an iteration.
+
+    `aligntools.aligning.training.stages` has the lexical table and calls these methods. So does training in parts:
+    `expect` sees one part of the text and `maximize` the sum over all parts.
+
+    model: The class of the model.
+    before: Of the model whose iterations came before.
+    """
+
+    def __init__(self, model: "type[LexicalModel]", task: ViewTask, before: "Stage | None" = None) -> None:
+        self.of: Callable[..., LexicalModel] = model
+        self.task, self.before = task, before
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters, by the names of the model's fields; arrays, where it works in parts."""
+        return {}
+
+    def restore(self, parameters: dict[str, np.ndarray]) -> Self:
+        """Take parameters that were kept; those that are missing stay as they are."""
+        return self
+
+    def start(self, steps: "Expectations", counts: list[np.ndarray]) -> np.ndarray | None:
+        """Iterate once with all words equally likely, where no IBM 1 goes before; return log-likelihoods.
+
+        None: ``counts``, those of the table, are the first that are estimated from.
+        """
+        return None
+
+    def expect(self, steps: "Expectations", lexicon: Lexicon, counts: list[np.ndarray]) -> tuple[np.ndarray, Any]:
+        """Take expectations: those of pairs of words are added to ``counts``.
+
+        Returns float64 [2], Any: log-likelihoods, and what `maximize` takes. For a model that is trained in parts this
+        is an array, which is summed over the parts.
+        """
+        return steps.by_posteriors(self.now(steps, lexicon), counts), None
+
+    def now(self, steps: "Expectations", lexicon: Lexicon) -> "LexicalModel":
+        """Return a model as it is within an iteration, for its posteriors."""
+        words, nulls = self.task.words or _NO_WORDS, (steps.s_null, steps.t_null, steps.p_null)
+        return self.model(lexical_fields(words, steps.matrices.table, lexicon, [], np.zeros(0), *nulls))
+
+    def block(self, steps: "Expectations", lexicon: Lexicon) -> "BlockStep":
+        """Return what `expect` does with a block of sentences; needed where views learn from each other.
+
+        The arrays that it returns, summed, are what `maximize` takes.
+        """
+        raise TypeError(f"views of {self.of} do not learn from each other")
+
+    def maximize(self, counted: Any, steps: "Expectations | None" = None) -> None:
+        """Estimate the parameters anew."""
+
+    def figures(self) -> dict[str, Any]:
+        """Return what is reported of an iteration besides its log-likelihoods."""
+        return {}
+
+    def model(self, fields: LexicalFields) -> "LexicalModel":
+        """Return a model with the parameters as they are now."""
+        return self.of(**fields, **self.parameters())
+
+    def finish(self, fields: LexicalFields, training: "Training") -> "LexicalModel":
+        """Do what comes after the iterations; return the model."""
+        return self.model(fields)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LexicalModel(ABC):
     """A trained model of one view; its subclasses add what they know of positions.
@@ -89,9 +185,16 @@ class LexicalModel(ABC):
     s_null, t_null (float32 [n_view_words + 1]): Probability of each word under NULL.
     p_null (float32 [2]): Probability of NULL, forward and reverse.
     HAS_PATHS: Whether `paths` gives paths; without them it gives posteriors.
+    STAGE: The class that trains it.
+    climbing: The class that trains positions in maximum reconstruction from this model; a model whose declaration says
+        that it is reconstructed from has it.
+    compiled_ahead: What to compile while training begins; None if that is not worth a process.
     """
 
-    HAS_PATHS = False
+    HAS_PATHS: ClassVar = False
+    STAGE: ClassVar[type[Stage]] = Stage
+    climbing: "ClassVar[type[PositionClimb] | None]" = None
+    compiled_ahead: "ClassVar[Ahead | None]" = None
 
     words: ViewWords
     table: Table
@@ -107,52 +210,32 @@ class LexicalModel(ABC):
         """Letters that words are cut to; 0 for whole words."""
         return self.words.letters
 
-    def lexical(self) -> LexicalFields:
-        """Return the fields of this class by name, from which another model of the same words is made."""
-        return cast(LexicalFields, {name: getattr(self, name) for name in LexicalFields.__annotations__})
-
     # Applying
 
     @abstractmethod
     def posteriors(
-        self,
-        text: ParallelText,
-        chunk: Chunk,
-        cells: np.ndarray,
-        other: np.ndarray,
-        directions: int,
-        pool: Pool,
-        logs: np.ndarray,
+        self, text: ParallelText, chunk: Chunk, both: Both, directions: int, pool: Pool, logs: np.ndarray
     ) -> None:
         """Turn link matrices into posteriors, in place.
 
         text: In the view's ids.
-        cells, other (float32 [cells]): Values of the lexicon's forward and reverse tables; become ``p(link)`` of either
-            direction.
+        both: Values of the lexicon's forward and reverse tables; become ``p(link)`` of either direction.
         directions: 1 forward, 2 reverse, 3 both; the other's cells are left as they are.
         logs (float64 [2, k1 - k0], output): Natural logarithms of ``p(target | source)`` and ``p(source | target)``.
         """
 
-    def paths(
-        self, text: ParallelText, chunk: Chunk, cells: np.ndarray, other: np.ndarray, directions: int, pool: Pool
-    ) -> None:
+    def paths(self, text: ParallelText, chunk: Chunk, both: Both, directions: int, pool: Pool) -> None:
         """Turn link matrices into the most probable paths: 1 at their links, 0 elsewhere, in place.
 
         Where words are independent of each other it gives posteriors: each word's best link is on the path.
         """
-        self.posteriors(text, chunk, cells, other, directions, pool, np.zeros((2, chunk.k1 - chunk.k0)))
+        self.posteriors(text, chunk, both, directions, pool, np.zeros((2, chunk.k1 - chunk.k0)))
 
     def sampled(
-        self,
-        text: ParallelText,
-        chunk: Chunk,
-        posteriors: tuple[np.ndarray, np.ndarray],
-        settings: ResolvedSettings,
-        pool: Pool,
+        self, text: ParallelText, chunk: Chunk, posteriors: Both, settings: ResolvedSettings, pool: Pool
     ) -> tuple[list[Sampled], float] | None:
         """Return links that the model samples from its posteriors, and the weight of the posteriors against them.
 
-        posteriors (tuple of float32 [cells]): Forward and reverse.
         Returns forward and reverse. None: it does not sample.
         """
         return None
@@ -186,9 +269,9 @@ class LexicalModel(ABC):
     # Training
 
     @classmethod
-    def stage(cls, task: "ViewTask", before: "Stage | None") -> "Stage":
+    def stage(cls, task: ViewTask, before: Stage | None) -> Stage:
         """Begin to train a model; ``before`` is that of the model whose iterations come before."""
-        return Stage(cls, task, before)
+        return cls.STAGE(cls, task, before)
 
     @classmethod
     def on_text(
@@ -196,18 +279,6 @@ class LexicalModel(ABC):
     ) -> "LexicalModel":
         """Return a model of a new text, with the parameters of positions of an older model, of any kind."""
         return cls(**fields)
-
-    def climbing(self) -> "type[PositionClimb]":
-        """Return the class that trains positions in maximum reconstruction from this model.
-
-        A model whose declaration says that it is reconstructed from has it.
-        """
-        raise TypeError(f"{type(self).__name__} is not reconstructed from")
-
-    @classmethod
-    def compiled_ahead(cls) -> "Ahead | None":
-        """Return what to compile while training begins; None if that is not worth a process."""
-        return None
 
     # Parts
 
@@ -239,121 +310,6 @@ class LexicalModel(ABC):
     def word_shares(self, d: int, words: np.ndarray) -> list[list[float]] | None:
         """Return for words of one side the shares of their having 0, 1, 2 .. links; None if it does not know them."""
         return None
-
-
-@dataclass(frozen=True)
-class ViewTask:
-    """What a view's model is trained on.
-
-    source, target: The text; None in parts.
-    old: A model of the same view to go on from.
-    priors: Pseudo-counts of other text.
-    position_smoothing: Pseudo-count of each distribution of a table of positions.
-    learns_null: Whether the words of NULL are estimated.
-    classes: Classes of the words of both sides that came with the text.
-    """
-
-    settings: ResolvedSettings
-    source: Side | None = None
-    target: Side | None = None
-    words: ViewWords | None = None
-    old: LexicalModel | None = None
-    priors: "ViewPriors | None" = None
-    position_smoothing: float = 0.0
-    learns_null: bool = False
-    classes: "tuple[WordLookup | None, WordLookup | None]" = (None, None)
-
-    def lengths(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lengths of the text's sentences on both sides."""
-        assert self.source is not None, "in parts there is no text here"
-        assert self.target is not None
-        return self.source.lengths(), self.target.lengths()
-
-
-#: Takes the links that a pass over a text samples of a chunk, forward and reverse, as `training.sampling.LastPass.add`.
-LinkTaker: TypeAlias = Callable[[LinkMatrices, Chunk, Sequence[Sampled], np.ndarray, ResolvedSettings, Pool], None]
-
-
-class TrainedText(Protocol):
-    """A training whose iterations are done, as `Stage.finish` uses it: `training.stages.Training`.
-
-    looks: None where look-alikes are not looked for.
-    """
-
-    matrices: LinkMatrices
-    looks: LookAlikes | None
-    last_pass: LinkTaker | None
-
-    def timed(
-        self, stage: str, function: Callable[_Given, _Found], *args: _Given.args, **kwargs: _Given.kwargs
-    ) -> _Found:
-        """Call a function, and report it as a step; return what it returns."""
-
-
-class Stage:
-    """A model in training: its parameters other than the lexical table, and the E-step and M-step of an iteration.
-
-    `aligntools.aligning.training.stages` has the lexical table and calls these methods. So does training in parts:
-    `expect` sees one part of the text and `maximize` the sum over all parts.
-
-    model: The class of the model.
-    before: Of the model whose iterations came before.
-    """
-
-    def __init__(self, model: type[LexicalModel], task: ViewTask, before: "Stage | None" = None) -> None:
-        self.of: Callable[..., LexicalModel] = model
-        self.task, self.before = task, before
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the parameters, by the names of the model's fields; arrays, where it works in parts."""
-        return {}
-
-    def restore(self, parameters: dict[str, np.ndarray]) -> Self:
-        """Take parameters that were kept; those that are missing stay as they are."""
-        return self
-
-    def start(self, steps: "Expectations", counts: list[np.ndarray]) -> np.ndarray | None:
-        """Iterate once with all words equally likely, where no IBM 1 goes before; return log-likelihoods.
-
-        None: ``counts``, those of the table, are the first that are estimated from.
-        """
-        return None
-
-    def expect(self, steps: "Expectations", lexicon: Lexicon, counts: list[np.ndarray]) -> tuple[np.ndarray, Any]:
-        """Take expectations: those of pairs of words are added to ``counts``.
-
-        Returns float64 [2], Any: log-likelihoods, and what `maximize` takes. For a model that is trained in parts this
-        is an array, which is summed over the parts.
-        """
-        return steps.by_posteriors(self.now(steps, lexicon), counts), None
-
-    def now(self, steps: "Expectations", lexicon: Lexicon) -> LexicalModel:
-        """Return a model as it is within an iteration, for its posteriors."""
-        words, nulls = self.task.words or _NO_WORDS, (steps.s_null, steps.t_null, steps.p_null)
-        return self.model(lexical_fields(words, steps.matrices.table, lexicon, [], np.zeros(0), *nulls))
-
-    def block(self, steps: "Expectations", lexicon: Lexicon, parts: dict[tuple[int, int], np.ndarray]) -> "BlockStep":
-        """Return what `expect` does with a block of sentences; needed where views learn from each other.
-
-        It writes what `maximize` takes into ``parts``, by block. Models whose views do not learn from each other have
-        none.
-        """
-        raise TypeError(f"views of {self.of} do not learn from each other")
-
-    def maximize(self, counted: Any, steps: "Expectations | None" = None) -> None:
-        """Estimate the parameters anew."""
-
-    def figures(self) -> dict[str, Any]:
-        """Return what is reported of an iteration besides its log-likelihoods."""
-        return {}
-
-    def model(self, fields: LexicalFields) -> LexicalModel:
-        """Return a model with the parameters as they are now."""
-        return self.of(**fields, **self.parameters())
-
-    def finish(self, fields: LexicalFields, training: TrainedText) -> LexicalModel:
-        """Do what comes after the iterations; return the model."""
-        return self.model(fields)
 
 
 #: A table of distances has a row for each pair of classes.

@@ -5,7 +5,6 @@ and its neighbours (`kernels_cepts`, `kernels_neighbours`). In the first iterati
 counted.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -23,7 +22,7 @@ from aligntools.aligning.models.lexical import LexicalFields, Lexicon
 from aligntools.aligning.models.position_tables import DIAGONAL, PositionTable
 from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.kernels_pairs import Directed
-from aligntools.aligning.text.link_matrices import Chunk
+from aligntools.aligning.text.link_matrices import Both, Chunk
 from aligntools.aligning.text.views import ParallelText
 from aligntools.aligning.training.expectation import Expectations
 from aligntools.formats.models.modelfile import hold
@@ -75,23 +74,14 @@ class CeptModel(Hmm):
     pegs: bool = False
 
     def posteriors(
-        self,
-        text: ParallelText,
-        chunk: Chunk,
-        cells: np.ndarray,
-        other: np.ndarray,
-        directions: int,
-        pool: Pool,
-        logs: np.ndarray,
+        self, text: ParallelText, chunk: Chunk, both: Both, directions: int, pool: Pool, logs: np.ndarray
     ) -> None:
         """Turn link matrices into posteriors over neighbourhoods; see `LexicalModel.posteriors`."""
-        self.run(text, chunk, (cells, other), directions, pool, logs)
+        self.run(text, chunk, both, directions, pool, logs)
 
-    def paths(
-        self, text: ParallelText, chunk: Chunk, cells: np.ndarray, other: np.ndarray, directions: int, pool: Pool
-    ) -> None:
+    def paths(self, text: ParallelText, chunk: Chunk, both: Both, directions: int, pool: Pool) -> None:
         """Turn link matrices into the alignments that were climbed to: 1 at their links, 0 elsewhere, in place."""
-        self.run(text, chunk, (cells, other), directions, pool, np.zeros((2, chunk.k1 - chunk.k0)), paths=True)
+        self.run(text, chunk, both, directions, pool, np.zeros((2, chunk.k1 - chunk.k0)), paths=True)
 
     @cached_property
     def tables(self) -> list[kc.CeptTables]:
@@ -128,7 +118,7 @@ class CeptModel(Hmm):
         self,
         text: ParallelText,
         chunk: Chunk,
-        cells: Sequence[np.ndarray],
+        both: Both,
         directions: int,
         pool: Pool,
         logs: np.ndarray,
@@ -144,7 +134,7 @@ class CeptModel(Hmm):
         ways = kn.Ways(self.RELATIVE, climbs, self.pegs, paths, counted is not None)
         for d in (0, 1):
             if directions & (d + 1):
-                self._run(d, text, chunk, cells[d], pool, logs[d], ways, counted)
+                self._run(d, text, chunk, both[d], pool, logs[d], ways, counted)
 
     def _run(
         self,
@@ -272,24 +262,21 @@ class CeptStage(Stage):
         model, counted = self.now(steps, lexicon), self.begin_counts()
         assert isinstance(model, CeptModel)
 
-        def turn(chunk: Chunk, cells: np.ndarray, other: np.ndarray, logs: np.ndarray) -> None:
-            both = cells, other
+        def turn(chunk: Chunk, both: Both, logs: np.ndarray) -> None:
             model.run(steps.matrices, chunk, both, steps.directions, steps.pool, logs, self.climbs, counted=counted)
 
-        def then(chunk: Chunk, cells: np.ndarray, other: np.ndarray) -> None:
-            self.count_positions(steps, chunk, (cells, other), counted)
+        def then(chunk: Chunk, both: Both) -> None:
+            self.count_positions(steps, chunk, both, counted)
             if steps.joint:
-                n = chunk.n_cells
-                cells[:n] *= other[:n]
+                cells, n = both[0], chunk.n_cells
+                cells[:n] *= both[1][:n]
             else:
-                steps.count_null(chunk, cells, other)
+                steps.count_null(chunk, both)
 
         steps.forget_null()
         return steps.over(lexicon, counts, turn, then, apart=True), counted
 
-    def count_positions(
-        self, steps: Expectations, chunk: Chunk, cells: tuple[np.ndarray, np.ndarray], counted: CeptTotals
-    ) -> None:
+    def count_positions(self, steps: Expectations, chunk: Chunk, both: Both, counted: CeptTotals) -> None:
         """Count positions of a chunk's posteriors, where the model has any."""
 
     def maximize(self, counted: Any, steps: Expectations | None = None) -> None:

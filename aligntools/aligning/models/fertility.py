@@ -1,15 +1,16 @@
 """The fertility model (after Östling & Tiedemann 2016): the HMM, and counts of a Gibbs sampler that starts from it."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from aligntools.aligning import precompile
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_link_counts as kc
-from aligntools.aligning.models.base import LexicalModel, ShareChart, Stage, TrainedText, ViewTask, WordLinks
+from aligntools.aligning.models.base import LexicalModel, ShareChart, Stage, WordLinks
 from aligntools.aligning.models.hmm import Hmm, shares
 from aligntools.aligning.models.lexical import LexicalFields
 from aligntools.aligning.parts import sampler as sampler_in_parts
@@ -17,11 +18,14 @@ from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import ViewRunner, ViewWork
 from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.kernels_pairs import Directed
-from aligntools.aligning.text.link_matrices import Chunk
+from aligntools.aligning.text.link_matrices import Both, Chunk
 from aligntools.aligning.text.views import ParallelText
 from aligntools.aligning.training.sampling import link_candidates, sampler_scratch, train_sampler
 from aligntools.formats.models.modelfile import hold
 from aligntools.ground.parallel import Pool
+
+if TYPE_CHECKING:
+    from aligntools.aligning.training.stages import Training
 
 #: Sweeps over a sentence that a trained model is applied to, and how many of these come before collecting.
 SWEEPS, BURN = 8, 2
@@ -33,6 +37,33 @@ _AS_THEY_ARE = ("pairs", "words", "types", "null", "jump_rows", "fertility")
 _FAR = 9
 
 
+class FertilityStage(Stage):
+    """The fertility model in training. The HMM's stage has the iterations; the sampler comes after them."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the jumps."""
+        return self._hmm.parameters()
+
+    def restore(self, parameters: dict[str, np.ndarray]) -> Self:
+        """Take jumps that were kept."""
+        self._hmm.restore(parameters)
+        return self
+
+    @property
+    def _hmm(self) -> Stage:
+        assert self.before is not None, "the HMM comes before"
+        return self.before
+
+    def finish(self, fields: LexicalFields, training: "Training") -> LexicalModel:
+        """Sample the links of the text."""
+        task, began = self.task, time.perf_counter()
+        hmm, matrices = Hmm(**fields, **self.parameters()), training.matrices
+        given = training.looks, task.settings, matrices.pool, task.priors, training.last_pass
+        sampler = train_sampler(hmm, matrices, *given)
+        training.report("sampler", began)
+        return self.of(**fields, **self.parameters(), sampler=sampler)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Fertility(Hmm):
     """The HMM with the sampler's counts.
@@ -41,44 +72,33 @@ class Fertility(Hmm):
     linked (tuple of float64 [n_words], or None): See `WordLinks`.
     """
 
+    STAGE = FertilityStage
+    compiled_ahead = precompile.Ahead(kf.sweep, (precompile.sampler, precompile.links, precompile.pieces))
+
     sampler: list[kc.LinkCounts]
     linked: tuple[np.ndarray, np.ndarray] | None = None
 
-    def marginals(
-        self,
-        text: ParallelText,
-        chunk: Chunk,
-        posteriors: np.ndarray,
-        forward: bool,
-        settings: ResolvedSettings,
-        pool: Pool,
-    ) -> kc.Sampled:
-        """Sample each sentence's links with the model's counts as they are, in one direction."""
-        source, target = text.source, text.target
-        c, o = (source, target) if forward else (target, source)
-        found, counts = link_candidates(text, chunk, posteriors, self.table, forward, pool), self.sampler[1 - forward]
-        known = (len(self.words.s_words), len(self.words.t_words))
-        place = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
-
-        def task(b: tuple[int, int]) -> None:
-            how = settings.sampler_p_null, kf.LEXICAL_PRIOR, SWEEPS, BURN, True, np.uint64(settings.seed)
-            rest = np.zeros(1, np.uint64), *(known if forward else known[::-1]), sampler_scratch(place, *b)
-            kf.sweep(*b, place, found, counts, _NO_MEANS, *how, *rest)
-
-        pool.map(task, chunk.sentence_blocks)
-        return found
-
     def sampled(
-        self,
-        text: ParallelText,
-        chunk: Chunk,
-        posteriors: tuple[np.ndarray, np.ndarray],
-        settings: ResolvedSettings,
-        pool: Pool,
+        self, text: ParallelText, chunk: Chunk, posteriors: Both, settings: ResolvedSettings, pool: Pool
     ) -> tuple[list[kc.Sampled], float]:
-        """Return each direction's `marginals`, and the weight of the HMM's posteriors against them."""
-        found = [self.marginals(text, chunk, one, d == 0, settings, pool) for d, one in enumerate(posteriors)]
-        return found, settings.hmm_weight
+        """Sample each sentence's links with the model's counts as they are; see `LexicalModel.sampled`."""
+        how = settings.sampler_p_null, kf.LEXICAL_PRIOR, SWEEPS, BURN, True, np.uint64(settings.seed)
+        sizes, both = (len(self.words.s_words), len(self.words.t_words)), []
+        for d, way in enumerate((1, -1)):
+            found = link_candidates(text, chunk, posteriors[d], self.table, d == 0, pool)
+            given, observed = (text.source, text.target)[::way]
+            sides = given.tokens, given.offsets, observed.tokens, observed.offsets
+            place, known = Directed(chunk.k0, *sides, chunk.cell_offsets), sizes[::way]
+
+            def task(
+                b: tuple[int, int], place: Any = place, found: Any = found, d: int = d, known: Any = known
+            ) -> None:
+                rest = np.zeros(1, np.uint64), *known, sampler_scratch(place, *b)
+                kf.sweep(*b, place, found, self.sampler[d], _NO_MEANS, *how, *rest)
+
+            pool.map(task, chunk.sentence_blocks)
+            both.append(found)
+        return both, settings.hmm_weight
 
     def word_links(self) -> WordLinks:
         """Return the links that were sampled."""
@@ -115,16 +135,6 @@ class Fertility(Hmm):
         arrays = _with_jump_rows(arrays, (n_s, n_t))
         counts = [_counts_of(arrays, 0, n_s, n_t, n_pairs), _counts_of(arrays, 1, n_t, n_s, n_pairs)]
         return cls(**fields, jumps=arrays["jumps"], sampler=counts)
-
-    @classmethod
-    def stage(cls, task: ViewTask, before: Stage | None) -> Stage:
-        """Begin to train it: the HMM's iterations come before."""
-        return FertilityStage(cls, task, before)
-
-    @classmethod
-    def compiled_ahead(cls) -> precompile.Ahead:
-        """Return what training needs after the HMM."""
-        return precompile.Ahead(kf.sweep, (precompile.sampler, precompile.links, precompile.pieces))
 
     @classmethod
     def finish_in_parts(cls, view: ViewRunner, last: int) -> None:
@@ -165,32 +175,6 @@ class Fertility(Hmm):
         known = self.sampler[d].fertility[words].astype(np.float64)
         shown: list[list[float]] = (known / np.maximum(known.sum(axis=1, keepdims=True), 1e-9)).tolist()
         return shown
-
-
-class FertilityStage(Stage):
-    """The fertility model in training. The HMM's stage has the iterations; the sampler comes after them."""
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the jumps."""
-        return self._hmm.parameters()
-
-    def restore(self, parameters: dict[str, np.ndarray]) -> Self:
-        """Take jumps that were kept."""
-        self._hmm.restore(parameters)
-        return self
-
-    @property
-    def _hmm(self) -> Stage:
-        assert self.before is not None, "the HMM comes before"
-        return self.before
-
-    def finish(self, fields: LexicalFields, training: TrainedText) -> LexicalModel:
-        """Sample the links of the text."""
-        task = self.task
-        hmm, matrices = Hmm(**fields, **self.parameters()), training.matrices
-        given = training.looks, task.settings, matrices.pool, task.priors, training.last_pass
-        sampler = training.timed("sampler", train_sampler, hmm, matrices, *given)
-        return self.of(**fields, **self.parameters(), sampler=sampler)
 
 
 def _counts_of(arrays: dict[str, np.ndarray], d: int, given: int, observed: int, n_pairs: int) -> kc.LinkCounts:

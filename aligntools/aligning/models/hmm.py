@@ -1,7 +1,7 @@
 """The alignment HMM (Vogel, Ney & Tillmann 1996; NULL as in Och & Ney 2003): posteriors and Viterbi paths."""
 
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from aligntools.aligning.models.jumps import initial_jumps, jump_taps, jumps_fro
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon
 from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.kernels_pairs import Pairs
-from aligntools.aligning.text.link_matrices import Chunk, pairs_of
+from aligntools.aligning.text.link_matrices import Both, Chunk, pairs_of
 from aligntools.aligning.text.views import ParallelText, TextView
 from aligntools.aligning.training.expectation import BlockStep, Expectations
 from aligntools.aligning.training.reconstruction_positions import HmmClimb
@@ -27,129 +27,6 @@ Classes: TypeAlias = tuple[np.ndarray, np.ndarray] | tuple[None, None]
 NO_CLASSES: Classes = (None, None)
 #: Where links to NULL are not counted.
 NOT_COUNTED = np.zeros(0, np.float32), np.zeros(0, np.float32)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class JumpModel(LexicalModel):
-    """An HMM: jumps may depend on the class of the word that they leave.
-
-    jumps (float32 [2, JUMP_SIZE] or [2, classes, JUMP_SIZE]): Forward, then reverse.
-    """
-
-    HAS_PATHS = True
-
-    jumps: np.ndarray
-
-    @property
-    def all_jumps(self) -> np.ndarray:
-        """Jumps of all words, float32 [2, JUMP_SIZE]."""
-        return self.jumps
-
-    @property
-    def jump_classes(self) -> Classes:
-        """Classes that jumps depend on."""
-        return NO_CLASSES
-
-    def posteriors(
-        self,
-        text: ParallelText,
-        chunk: Chunk,
-        cells: np.ndarray,
-        other: np.ndarray,
-        directions: int,
-        pool: Pool,
-        logs: np.ndarray,
-    ) -> None:
-        """Turn link matrices into posteriors by forward-backward; see `LexicalModel.posteriors`."""
-        rows = by_class(self.jumps)
-        unused, jumps = no_counts(rows), kj.Jumps(rows, *jump_taps(rows))
-        words = self.lexicon.s_inverse, self.lexicon.t_inverse, self.s_null, self.t_null
-        pairs, out = pairs_of(text, chunk), (unused, NOT_COUNTED, logs)
-
-        def task(b: tuple[int, int]) -> None:
-            reach = reach_of(self.jump_classes, pairs, b)
-            kh.hmm_block(*b, pairs, cells, other, *words, jumps, reach, self.p_null, directions, False, 0, *out)
-
-        pool.map(task, chunk.sentence_blocks)
-
-    def paths(
-        self, text: ParallelText, chunk: Chunk, cells: np.ndarray, other: np.ndarray, directions: int, pool: Pool
-    ) -> None:
-        """Turn link matrices into the most probable paths: 1 at their links, 0 elsewhere, in place."""
-        lexicon = self.lexicon
-        place = pairs_of(text, chunk)
-        inverses, nulls = (lexicon.s_inverse, lexicon.t_inverse), (self.t_null, self.s_null)
-        jumps = by_class(self.jumps)
-        classes = [
-            np.zeros(len(inverse), np.int16) if of is None else of
-            for of, inverse in zip(self.jump_classes, inverses, strict=True)
-        ]
-
-        def task(b: tuple[int, int]) -> None:
-            for d, own in enumerate((cells, other)):
-                if directions & (d + 1):
-                    words = inverses[d], nulls[d]
-                    kh.viterbi_block(*b, *place, own, d == 0, *words, jumps[d], classes[d], self.p_null[d])
-
-        pool.map(task, chunk.sentence_blocks)
-
-    def jump_shares(self, d: int) -> list[float]:
-        """Return one direction's probabilities of jumps from -WINDOW or less to WINDOW or more."""
-        return shares(self.all_jumps[d, : 2 * kj.WINDOW + 1].astype(np.float64))
-
-    def charts(self) -> list[ShareChart]:
-        """Return the jumps of all words."""
-        series = [(name, self.jump_shares(d)) for d, name in enumerate(("forward", "reverse"))]
-        n = len(series[0][1]) // 2
-        names = [f"{k:+d}" if k else "0" for k in range(-n, n + 1)]
-        names[0], names[-1] = f"≤{names[0]}", f"≥{names[-1]}"
-        return [ShareChart("Jumps", "words from the position of the word before", names, series)]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Hmm(JumpModel):
-    """The HMM with the same jumps for all words."""
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return its own arrays, as a file names them."""
-        return {"jumps": self.jumps}
-
-    @classmethod
-    def from_arrays(
-        cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
-    ) -> "Hmm":
-        """Rebuild the model from saved arrays."""
-        return cls(**fields, jumps=arrays["jumps"])
-
-    @classmethod
-    def stage(cls, task: ViewTask, before: Stage | None) -> Stage:
-        """Begin to train it."""
-        return HmmStage(cls, task, before)
-
-    @classmethod
-    def on_text(cls, fields: LexicalFields, old: LexicalModel, text: TextView, settings: ResolvedSettings) -> "Hmm":
-        """Return a model of a new text that begins with an older one's jumps, where it has them."""
-        return cls(**fields, jumps=start_of(old))
-
-    def climbing(self) -> type[HmmClimb]:
-        """Return the class that trains jumps in maximum reconstruction."""
-        return HmmClimb
-
-    @classmethod
-    def compiled_ahead(cls) -> precompile.Ahead:
-        """Return what training needs after IBM 1."""
-        return precompile.Ahead(kh.hmm_block, (precompile.hmm, precompile.decisions))
-
-
-def shares(counts: np.ndarray) -> list[float]:
-    """Return counts as shares of all."""
-    found: list[float] = (counts / max(counts.sum(), 1e-300)).tolist()
-    return found
-
-
-def start_of(old: LexicalModel | None) -> np.ndarray:
-    """Return an older model's jumps of all words, if it has any, to begin with; float32 [2, JUMP_SIZE]."""
-    return old.all_jumps if isinstance(old, JumpModel) else initial_jumps()
 
 
 class HmmStage(Stage):
@@ -176,16 +53,16 @@ class HmmStage(Stage):
 
     def expect(self, steps: Expectations, lexicon: Lexicon, counts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Return log-likelihoods and jump counts."""
-        parts: dict[tuple[int, int], np.ndarray] = {}
-        loglik = steps.over(lexicon, counts, steps.by_blocks(self.block(steps, lexicon, parts)))
-        return loglik, sum((parts[b] for b in sorted(parts)), no_counts(self._jumps))
+        found: list[np.ndarray] = []
+        loglik = steps.over(lexicon, counts, steps.by_blocks(self.block(steps, lexicon), found))
+        return loglik, sum(found, no_counts(self._jumps))
 
-    def block(self, steps: Expectations, lexicon: Lexicon, parts: dict[tuple[int, int], np.ndarray]) -> BlockStep:
-        """Return what an E-step does with a block of sentences; it writes jump counts into ``parts``, by block."""
+    def block(self, steps: Expectations, lexicon: Lexicon) -> BlockStep:
+        """Return what an E-step does with a block of sentences; it returns jump counts."""
         self._stride = max(1, steps.n_tokens // JUMP_SAMPLE)
         self._null.begin(steps)
         classes = self.jump_classes(steps)
-        return block_of(steps, lexicon, self._jumps, self._stride, parts, classes, self._null.unlinked)
+        return block_of(steps, lexicon, self._jumps, self._stride, classes, self._null.unlinked)
 
     def maximize(self, counted: np.ndarray, steps: Expectations | None = None) -> None:
         """Estimate the jumps, and each word's probability of NULL where it has one."""
@@ -194,6 +71,106 @@ class HmmStage(Stage):
         if self.task.priors:
             add_jumps(counted, self.task.priors.window() / self._stride)
         self._jumps = jumps_from_counts(counted, 0.5 if self.task.settings.estimator == "vb" else 0.0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Hmm(LexicalModel):
+    """The HMM; in a subclass jumps depend on the class of the word that they leave.
+
+    jumps (float32 [2, JUMP_SIZE] or [2, classes, JUMP_SIZE]): Forward, then reverse.
+    """
+
+    HAS_PATHS = True
+    STAGE: ClassVar[type[Stage]] = HmmStage
+    climbing: ClassVar[type[HmmClimb] | None] = HmmClimb
+    compiled_ahead: ClassVar[precompile.Ahead | None] = precompile.Ahead(
+        kh.hmm_block, (precompile.hmm, precompile.decisions)
+    )
+
+    jumps: np.ndarray
+
+    @property
+    def all_jumps(self) -> np.ndarray:
+        """Jumps of all words, float32 [2, JUMP_SIZE]."""
+        return self.jumps
+
+    @property
+    def jump_classes(self) -> Classes:
+        """Classes that jumps depend on."""
+        return NO_CLASSES
+
+    def posteriors(
+        self, text: ParallelText, chunk: Chunk, both: Both, directions: int, pool: Pool, logs: np.ndarray
+    ) -> None:
+        """Turn link matrices into posteriors by forward-backward; see `LexicalModel.posteriors`."""
+        rows = by_class(self.jumps)
+        unused, jumps = no_counts(rows), kj.Jumps(rows, *jump_taps(rows))
+        words = self.lexicon.s_inverse, self.lexicon.t_inverse, self.s_null, self.t_null
+        pairs, out = pairs_of(text, chunk), (unused, NOT_COUNTED, logs)
+
+        def task(b: tuple[int, int]) -> None:
+            reach = reach_of(self.jump_classes, pairs, b)
+            kh.hmm_block(*b, pairs, *both, *words, jumps, reach, self.p_null, directions, False, 0, *out)
+
+        pool.map(task, chunk.sentence_blocks)
+
+    def paths(self, text: ParallelText, chunk: Chunk, both: Both, directions: int, pool: Pool) -> None:
+        """Turn link matrices into the most probable paths: 1 at their links, 0 elsewhere, in place."""
+        lexicon = self.lexicon
+        place = pairs_of(text, chunk)
+        inverses, nulls = (lexicon.s_inverse, lexicon.t_inverse), (self.t_null, self.s_null)
+        jumps = by_class(self.jumps)
+        classes = [
+            np.zeros(len(inverse), np.int16) if of is None else of
+            for of, inverse in zip(self.jump_classes, inverses, strict=True)
+        ]
+
+        def task(b: tuple[int, int]) -> None:
+            for d, own in enumerate(both):
+                if directions & (d + 1):
+                    words = inverses[d], nulls[d]
+                    kh.viterbi_block(*b, *place, own, d == 0, *words, jumps[d], classes[d], self.p_null[d])
+
+        pool.map(task, chunk.sentence_blocks)
+
+    def jump_shares(self, d: int) -> list[float]:
+        """Return one direction's probabilities of jumps from -WINDOW or less to WINDOW or more."""
+        return shares(self.all_jumps[d, : 2 * kj.WINDOW + 1].astype(np.float64))
+
+    def charts(self) -> list[ShareChart]:
+        """Return the jumps of all words."""
+        series = [(name, self.jump_shares(d)) for d, name in enumerate(("forward", "reverse"))]
+        n = len(series[0][1]) // 2
+        names = [f"{k:+d}" if k else "0" for k in range(-n, n + 1)]
+        names[0], names[-1] = f"≤{names[0]}", f"≥{names[-1]}"
+        return [ShareChart("Jumps", "words from the position of the word before", names, series)]
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return its own arrays, as a file names them."""
+        return {"jumps": self.jumps}
+
+    @classmethod
+    def from_arrays(
+        cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
+    ) -> "Hmm":
+        """Rebuild the model from saved arrays."""
+        return cls(**fields, jumps=arrays["jumps"])
+
+    @classmethod
+    def on_text(cls, fields: LexicalFields, old: LexicalModel, text: TextView, settings: ResolvedSettings) -> "Hmm":
+        """Return a model of a new text that begins with an older one's jumps, where it has them."""
+        return cls(**fields, jumps=start_of(old))
+
+
+def shares(counts: np.ndarray) -> list[float]:
+    """Return counts as shares of all."""
+    found: list[float] = (counts / max(counts.sum(), 1e-300)).tolist()
+    return found
+
+
+def start_of(old: LexicalModel | None) -> np.ndarray:
+    """Return an older model's jumps of all words, if it has any, to begin with; float32 [2, JUMP_SIZE]."""
+    return old.all_jumps if isinstance(old, Hmm) else initial_jumps()
 
 
 def by_class(array: np.ndarray, axes: int = 3) -> np.ndarray:
@@ -218,27 +195,11 @@ def no_counts(jumps: np.ndarray) -> np.ndarray:
     return np.zeros((*jumps.shape[:-1], 2, kj.JUMP_SIZE))
 
 
-def expect(
-    steps: Expectations,
-    lexicon: Lexicon,
-    jumps: np.ndarray,
-    all_counts: list[np.ndarray],
-    stride: int,
-    classes: Classes = NO_CLASSES,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Take expectations with these jumps: log-likelihoods, jump counts on every ``stride``-th sentence."""
-    parts: dict[tuple[int, int], np.ndarray] = {}
-    block = block_of(steps, lexicon, jumps, stride, parts, classes)
-    loglik = steps.over(lexicon, all_counts, steps.by_blocks(block))
-    return loglik, sum((parts[b] for b in sorted(parts)), no_counts(jumps))
-
-
 def block_of(
     steps: Expectations,
     lexicon: Lexicon,
     jumps: np.ndarray,
     stride: int,
-    parts: dict[tuple[int, int], np.ndarray],
     classes: Classes = NO_CLASSES,
     unlinked: tuple[np.ndarray, np.ndarray] = NOT_COUNTED,
 ) -> BlockStep:
@@ -248,12 +209,12 @@ def block_of(
 
     words = lexicon.s_inverse, lexicon.t_inverse, steps.s_null, steps.t_null
 
-    def block(b: tuple[int, int], chunk: Chunk, cells: np.ndarray, other: np.ndarray, logs: np.ndarray) -> None:
+    def block(b: tuple[int, int], chunk: Chunk, both: Both, logs: np.ndarray) -> np.ndarray:
         counted, pairs = no_counts(jumps), pairs_of(steps.matrices, chunk)
         how = steps.p_null, steps.directions, steps.joint, stride
         out = by_class(counted, 4), unlinked, logs
-        kh.hmm_block(*b, pairs, cells, other, *words, given, reach_of(classes, pairs, b), *how, *out)
-        parts[b] = counted
+        kh.hmm_block(*b, pairs, *both, *words, given, reach_of(classes, pairs, b), *how, *out)
+        return counted
 
     return block
 

@@ -9,10 +9,10 @@ from aligntools.aligning.models import kernels_ibm as ki
 from aligntools.aligning.models.base import LexicalModel, Stage, ViewTask
 from aligntools.aligning.models.lexical import Lexicon
 from aligntools.aligning.text.kernels_pairs import Pairs
-from aligntools.aligning.text.link_matrices import Chunk, pairs_of
+from aligntools.aligning.text.link_matrices import Both, Chunk, pairs_of
 from aligntools.aligning.text.views import ParallelText
 from aligntools.aligning.training.expectation import Expectations
-from aligntools.aligning.training.reconstruction_positions import DiagonalClimb, PositionClimb
+from aligntools.aligning.training.reconstruction_positions import DiagonalClimb
 from aligntools.ground.parallel import Pool
 
 
@@ -24,8 +24,7 @@ def tension_of(model: LexicalModel) -> np.ndarray:
 def ibm_block(
     block: tuple[int, int],
     pairs: Pairs,
-    cells: np.ndarray,
-    other: np.ndarray,
+    both: Both,
     lexicon: Lexicon,
     nulls: tuple[np.ndarray, np.ndarray, np.ndarray],
     tension: np.ndarray,
@@ -38,44 +37,12 @@ def ibm_block(
     nulls: ``s_null``, ``t_null`` and ``p_null`` of `LexicalModel`.
     """
     features = np.zeros((2, 2))
-    place = pairs, cells, other, lexicon.s_inverse, lexicon.t_inverse, *nulls
+    place = pairs, *both, lexicon.s_inverse, lexicon.t_inverse, *nulls
     if tension.any():
         ki.ibm_block(*block, *place, tension, directions, joint, logs, features)
     else:
         ki.ibm1_block(*block, *place, directions, joint, logs)
     return features
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Ibm1(LexicalModel):
-    """IBM 1; with a ``tension`` of its own, a subclass draws links to the diagonal."""
-
-    def posteriors(
-        self,
-        text: ParallelText,
-        chunk: Chunk,
-        cells: np.ndarray,
-        other: np.ndarray,
-        directions: int,
-        pool: Pool,
-        logs: np.ndarray,
-    ) -> None:
-        """Turn link matrices into posteriors; see `LexicalModel.posteriors`."""
-        pairs, nulls = pairs_of(text, chunk), (self.s_null, self.t_null, self.p_null)
-
-        def task(b: tuple[int, int]) -> None:
-            ibm_block(b, pairs, cells, other, self.lexicon, nulls, tension_of(self), directions, False, logs)
-
-        pool.map(task, chunk.sentence_blocks)
-
-    @classmethod
-    def stage(cls, task: ViewTask, before: Stage | None) -> Stage:
-        """Begin to train it."""
-        return Ibm1Stage(cls, task, before)
-
-    def climbing(self) -> type[PositionClimb]:
-        """Return the class that trains the tension in maximum reconstruction, which goes on as IBM 2."""
-        return DiagonalClimb
 
 
 class Ibm1Stage(Stage):
@@ -107,6 +74,25 @@ class Ibm1Stage(Stage):
         return found
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ibm1(LexicalModel):
+    """IBM 1; with a ``tension`` of its own, a subclass draws links to the diagonal."""
+
+    STAGE = Ibm1Stage
+    climbing = DiagonalClimb
+
+    def posteriors(
+        self, text: ParallelText, chunk: Chunk, both: Both, directions: int, pool: Pool, logs: np.ndarray
+    ) -> None:
+        """Turn link matrices into posteriors; see `LexicalModel.posteriors`."""
+        pairs, nulls = pairs_of(text, chunk), (self.s_null, self.t_null, self.p_null)
+
+        def task(b: tuple[int, int]) -> None:
+            ibm_block(b, pairs, both, self.lexicon, nulls, tension_of(self), directions, False, logs)
+
+        pool.map(task, chunk.sentence_blocks)
+
+
 def expect(
     steps: Expectations, lexicon: Lexicon, tension: np.ndarray, all_counts: list[np.ndarray], measured: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -114,26 +100,26 @@ def expect(
 
     measured: Find the expected feature for IBM 1 too, which does not use it.
     """
-    parts: dict[tuple[int, int], np.ndarray] = {}
+    found: list[np.ndarray] = []
 
-    def block(b: tuple[int, int], chunk: Chunk, cells: np.ndarray, other: np.ndarray, logs: np.ndarray) -> None:
+    def block(b: tuple[int, int], chunk: Chunk, both: Both, logs: np.ndarray) -> np.ndarray:
         pairs, nulls = pairs_of(steps.matrices, chunk), (steps.s_null, steps.t_null, steps.p_null)
-        parts[b] = ibm_block(b, pairs, cells, other, lexicon, nulls, tension, steps.directions, steps.joint, logs)
+        return ibm_block(b, pairs, both, lexicon, nulls, tension, steps.directions, steps.joint, logs)
 
-    def then(chunk: Chunk, cells: np.ndarray, other: np.ndarray) -> None:
-        steps.count_null(chunk, cells, other)
-        if features is not None:
+    def then(chunk: Chunk, both: Both) -> None:
+        steps.count_null(chunk, both)
+        if features is not None:  # of a model that does not use it; for the report alone
             for d in (0, 1):
                 if steps.directions & (d + 1):
-                    features[d, 0] += _features(steps, chunk, (cells, other)[d], d == 0)
+                    text = steps.source.offsets, steps.target.offsets, chunk.cell_offsets
+                    place = chunk.k0, *text, both[d], d == 0
+
+                    def feature(block: tuple[int, int], place: tuple[Any, ...] = place) -> float:
+                        return ki.diagonal_features(*block, *place)  # type: ignore[no-any-return]
+
+                    features[d, 0] += float(sum(steps.pool.map(feature, chunk.sentence_blocks)))
 
     features = np.zeros((2, 2)) if measured else None
     steps.forget_null()
-    loglik = steps.over(lexicon, all_counts, steps.by_blocks(block), None if steps.joint else then)
-    return loglik, sum((parts[b] for b in sorted(parts)), np.zeros((2, 2))) if features is None else features
-
-
-def _features(steps: Expectations, chunk: Chunk, posteriors: np.ndarray, forward: bool) -> float:
-    """Return the expected feature of the diagonal in a model that does not use it; for the report alone."""
-    place = chunk.k0, steps.source.offsets, steps.target.offsets, chunk.cell_offsets, posteriors, forward
-    return float(sum(steps.pool.map(lambda b: ki.diagonal_features(*b, *place), chunk.sentence_blocks)))
+    loglik = steps.over(lexicon, all_counts, steps.by_blocks(block, found), None if steps.joint else then)
+    return loglik, sum(found, np.zeros((2, 2))) if features is None else features

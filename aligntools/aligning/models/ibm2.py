@@ -14,13 +14,12 @@ from aligntools.aligning.models.base import LexicalModel, Stage, ViewTask
 from aligntools.aligning.models.diagonal_series import TENSION_RANGE, climb_as_fast_align
 from aligntools.aligning.models.ibm1 import Ibm1, Ibm1Stage, tension_of
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon, uniform_lexicon
-from aligntools.aligning.models.position_tables import LONGEST, DirectedChunk, PositionTable, positioned
+from aligntools.aligning.models.position_tables import DirectedChunk, PositionTable, arrays_of, positioned, positions_of
 from aligntools.aligning.settings import ResolvedSettings
-from aligntools.aligning.text.link_matrices import Chunk
+from aligntools.aligning.text.link_matrices import Both, Chunk
 from aligntools.aligning.text.views import ParallelText, TextView
 from aligntools.aligning.training.expectation import Expectations
-from aligntools.aligning.training.reconstruction_positions import PositionClimb, TableClimb
-from aligntools.formats.models.modelfile import hold
+from aligntools.aligning.training.reconstruction_positions import TableClimb
 from aligntools.ground.parallel import Pool
 
 # The diagonal prior of IBM 2 (Dyer, Chahuneau & Smith 2013, section 2): its tension, climbed as fast_align does
@@ -75,12 +74,11 @@ class Ibm2(Ibm1):
         """Rebuild the model from saved arrays."""
         if settings.positions != "table":
             return Ibm2(**fields, tension=arrays["tension"])
-        positions = [positions_of(arrays, d) for d in (0, 1)]
-        return TableIbm2(**fields, tension=arrays["tension"], positions=positions)
+        return TableIbm2(**fields, tension=arrays["tension"], positions=positions_of(arrays))
 
     @classmethod
     def stage(cls, task: ViewTask, before: Stage | None) -> Stage:
-        """Begin to train it."""
+        """Begin to train it, with the diagonal or with tables."""
         if task.settings.positions == "table":
             return TableStage(TableIbm2, task, before)
         return DiagonalStage(Ibm2, task, before)
@@ -114,21 +112,15 @@ class TableIbm2(Ibm2):
     positions: Forward, then reverse.
     """
 
+    climbing = TableClimb
     positions: list[PositionTable]
 
     def posteriors(
-        self,
-        text: ParallelText,
-        chunk: Chunk,
-        cells: np.ndarray,
-        other: np.ndarray,
-        directions: int,
-        pool: Pool,
-        logs: np.ndarray,
+        self, text: ParallelText, chunk: Chunk, both: Both, directions: int, pool: Pool, logs: np.ndarray
     ) -> None:
         """Turn link matrices into posteriors; see `LexicalModel.posteriors`."""
         sides, lexicon = (text.source, text.target), self.lexicon
-        for d, own in enumerate((cells, other)):
+        for d, own in enumerate(both):
             if not directions & (d + 1):
                 continue
             part = DirectedChunk(chunk, sides[d], sides[1 - d], d == 0)
@@ -142,14 +134,7 @@ class TableIbm2(Ibm2):
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return its own arrays, as a file names them."""
-        out = super().arrays()
-        for d, positions in enumerate(self.positions):
-            out[f"positions.{d}.shapes"], out[f"positions.{d}.values"] = positions.shapes, positions.values
-        return out
-
-    def climbing(self) -> type[PositionClimb]:
-        """Return the class that trains tables in maximum reconstruction."""
-        return TableClimb
+        return super().arrays() | arrays_of(self.positions)
 
 
 def first_tension(settings: ResolvedSettings) -> np.ndarray:
@@ -246,39 +231,26 @@ def expect_tables(
     counts = [np.zeros_like(p.values) for p in positions]
     parts: list[DirectedChunk] = []
     sides = (steps.source, steps.target), (steps.target, steps.source)
-    both = [d for d in (0, 1) if steps.joint or steps.directions & (d + 1)]
+    used = [d for d in (0, 1) if steps.joint or steps.directions & (d + 1)]
 
     def first(chunk: Chunk) -> None:
         parts[:] = [DirectedChunk(chunk, *sides[d], d == 0) for d in (0, 1)]
 
-    def block(b: tuple[int, int], chunk: Chunk, cells: np.ndarray, other: np.ndarray, logs: np.ndarray) -> None:
-        for d in both:
+    def block(b: tuple[int, int], chunk: Chunk, both: Both, logs: np.ndarray) -> None:
+        for d in used:
             inverse, null = (lexicon.s_inverse, lexicon.t_inverse)[d], (steps.t_null, steps.s_null)[d]
-            positioned(b, parts[d], (cells, other)[d], inverse, null, steps.p_null[d], positions[d], 0.0)
+            positioned(b, parts[d], both[d], inverse, null, steps.p_null[d], positions[d], 0.0)
             own = slice(b[0] - chunk.k0, b[1] - chunk.k0)
             logs[d, own] = parts[d].outcome.loglik[own]
 
-    def then(chunk: Chunk, cells: np.ndarray, other: np.ndarray) -> None:
-        if steps.joint:
-            steps.average(chunk, cells, other)
-        else:
-            steps.count_null(chunk, cells, other)
-        for d in both:
-            found = cells if steps.joint or d == 0 else other
+    def then(chunk: Chunk, both: Both) -> None:
+        steps.count_words(chunk, both)
+        for d in used:
+            found = both[0 if steps.joint else d]
             positions[d].collect(chunk, *sides[d], d == 0, found, counts[d], steps.pool)
 
     steps.forget_null()
-    return steps.over(lexicon, all_counts, steps.by_blocks(block), then, apart=True, first=first), counts
-
-
-def positions_of(arrays: dict[str, np.ndarray], d: int) -> PositionTable:
-    """Return a direction's table of a file; ValueError where it is none."""
-    shapes, values = arrays[f"positions.{d}.shapes"], arrays[f"positions.{d}.values"]
-    right = shapes.ndim == 2 and shapes.shape[1] == 2 and shapes.dtype == np.int32 and values.dtype == np.float32
-    if not right or (len(shapes) and (shapes.min() < 1 or shapes.max() > LONGEST)):
-        raise ValueError(f"positions.{d}.shapes")
-    hold(arrays, f"positions.{d}.values", (shapes.astype(np.int64).prod(1).sum(),), np.float32, 0)
-    return PositionTable(shapes, values)
+    return steps.over(lexicon, all_counts, steps.by_blocks(block, []), then, apart=True, first=first), counts
 
 
 def _positions_on(given: np.ndarray, observed: np.ndarray, tension: float, old: PositionTable | None) -> PositionTable:

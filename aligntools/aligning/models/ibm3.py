@@ -5,48 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.aligning.models.base import Stage, ViewTask
 from aligntools.aligning.models.cepts import CeptModel, CeptStage, CeptTotals
-from aligntools.aligning.models.ibm2 import positions_of
 from aligntools.aligning.models.lexical import LexicalFields
-from aligntools.aligning.models.position_tables import PositionTable
+from aligntools.aligning.models.position_tables import PositionTable, arrays_of, positions_of
 from aligntools.aligning.settings import ResolvedSettings
-from aligntools.aligning.text.link_matrices import Chunk
+from aligntools.aligning.text.link_matrices import Both, Chunk
 from aligntools.aligning.training.expectation import Expectations
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Ibm3(CeptModel):
-    """IBM 3.
-
-    positions: Forward, then reverse: for each given position a distribution over the observed ones.
-    """
-
-    positions: list[PositionTable]
-
-    def position_table(self, d: int) -> PositionTable:
-        """Return one direction's table of positions."""
-        return self.positions[d]
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return its own arrays, as a file names them."""
-        out = super().arrays()
-        for d, positions in enumerate(self.positions):
-            out[f"positions.{d}.shapes"], out[f"positions.{d}.values"] = positions.shapes, positions.values
-        return out
-
-    @classmethod
-    def from_arrays(
-        cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
-    ) -> "Ibm3":
-        """Rebuild the model from saved arrays."""
-        positions = [positions_of(arrays, d) for d in (0, 1)]
-        return cls(**fields, **cls.own_fields(fields, arrays), positions=positions, pegs=settings.pegging)
-
-    @classmethod
-    def stage(cls, task: ViewTask, before: Stage | None) -> Stage:
-        """Begin to train it."""
-        return Ibm3Stage(cls, task, before)
 
 
 class Ibm3Stage(CeptStage):
@@ -65,15 +29,13 @@ class Ibm3Stage(CeptStage):
         counted.positions = [np.zeros_like(table.values) for table in self.parameters()["positions"]]
         return counted
 
-    def count_positions(
-        self, steps: Expectations, chunk: Chunk, cells: tuple[np.ndarray, np.ndarray], counted: CeptTotals
-    ) -> None:
+    def count_positions(self, steps: Expectations, chunk: Chunk, both: Both, counted: CeptTotals) -> None:
         """Count positions of a chunk's posteriors."""
         sides = (steps.source, steps.target), (steps.target, steps.source)
         for d, table in enumerate(self.parameters()["positions"]):
             if steps.directions & (d + 1):
                 given, observed = sides[d]  # rows are given positions, so that the table's given side is the observed
-                table.collect(chunk, observed, given, d == 1, cells[d], counted.positions[d], steps.pool)
+                table.collect(chunk, observed, given, d == 1, both[d], counted.positions[d], steps.pool)
 
     def maximize(self, counted: CeptTotals, steps: Expectations | None = None) -> None:
         """Estimate positions too."""
@@ -83,3 +45,31 @@ class Ibm3Stage(CeptStage):
             for old, c in zip(self.own["positions"], counted.positions, strict=True)
         ]
         super().maximize(counted, steps)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ibm3(CeptModel):
+    """IBM 3.
+
+    positions: Forward, then reverse: for each given position a distribution over the observed ones.
+    """
+
+    STAGE = Ibm3Stage
+
+    positions: list[PositionTable]
+
+    def position_table(self, d: int) -> PositionTable:
+        """Return one direction's table of positions."""
+        return self.positions[d]
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return its own arrays, as a file names them."""
+        return super().arrays() | arrays_of(self.positions)
+
+    @classmethod
+    def from_arrays(
+        cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
+    ) -> "Ibm3":
+        """Rebuild the model from saved arrays."""
+        own = cls.own_fields(fields, arrays)
+        return cls(**fields, **own, positions=positions_of(arrays), pegs=settings.pegging)

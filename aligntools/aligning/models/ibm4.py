@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.aligning.models import kernels_cepts as kc
-from aligntools.aligning.models.base import Stage, ViewTask, classes_of
+from aligntools.aligning.models.base import classes_of
 from aligntools.aligning.models.cepts import CeptModel, CeptStage, CeptTotals, Distances, distributions
 from aligntools.aligning.models.lexical import LexicalFields
 from aligntools.aligning.settings import ResolvedSettings
@@ -16,6 +16,36 @@ from aligntools.formats.models.modelfile import hold
 #: Pseudo-count of the distances of a class, and of two, spread as those without them are.
 SMOOTHING = 10.0
 _DISTANCES = np.arange(-kc.FARTHEST, kc.FARTHEST + 1.0)
+
+
+class Ibm4Stage(CeptStage):
+    """IBM 4 in training."""
+
+    def first(self) -> dict[str, Any]:
+        """Return parameters for the first iteration, with classes of the text's words."""
+        classes = self.classes()
+        n = [int(c.max()) + 1 for c in classes]
+        heads = tuple(np.full((n[d], n[1 - d], kc.DISTANCES), 1 / kc.DISTANCES, np.float32) for d in (0, 1))
+        others = tuple(np.full((n[1 - d], kc.DISTANCES), 1 / kc.DISTANCES, np.float32) for d in (0, 1))
+        return super().first() | {"word_classes": classes, "heads": heads, "others": others}
+
+    def classes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the classes of both sides' words, int32 [n_words + 1]; words that are not known have that of NULL."""
+        source, target = (classes_of(self.task, size, d) for d, size in enumerate(self.sizes()))
+        return source, target
+
+    def begin_counts(self) -> CeptTotals:
+        """Return what counts begin as."""
+        counted = super().begin_counts()
+        shapes = zip(self.own["heads"], self.own["others"], strict=True)
+        counted.distances = [Distances(np.zeros(h.shape), np.zeros(o.shape)) for h, o in shapes]
+        return counted
+
+    def maximize(self, counted: CeptTotals, steps: Expectations | None = None) -> None:
+        """Estimate distances too."""
+        super().maximize(counted, steps)
+        self.own["heads"] = tuple(head_distances(np.maximum(c.heads, 0)) for c in counted.distances)
+        self.own["others"] = tuple(other_distances(np.maximum(c.others, 0)) for c in counted.distances)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -29,6 +59,7 @@ class Ibm4(CeptModel):
     """
 
     RELATIVE = True
+    STAGE = Ibm4Stage
 
     word_classes: tuple[np.ndarray, np.ndarray]
     heads: tuple[np.ndarray, np.ndarray]
@@ -64,41 +95,6 @@ class Ibm4(CeptModel):
             own["others"].append(hold(arrays, f"others.{d}", shape[1:], np.float32, 0))
         own = {name: tuple(found) for name, found in own.items()}
         return cls(**fields, **cls.own_fields(fields, arrays), **own, pegs=settings.pegging)
-
-    @classmethod
-    def stage(cls, task: ViewTask, before: Stage | None) -> Stage:
-        """Begin to train it."""
-        return Ibm4Stage(cls, task, before)
-
-
-class Ibm4Stage(CeptStage):
-    """IBM 4 in training."""
-
-    def first(self) -> dict[str, Any]:
-        """Return parameters for the first iteration, with classes of the text's words."""
-        classes = self.classes()
-        n = [int(c.max()) + 1 for c in classes]
-        heads = tuple(np.full((n[d], n[1 - d], kc.DISTANCES), 1 / kc.DISTANCES, np.float32) for d in (0, 1))
-        others = tuple(np.full((n[1 - d], kc.DISTANCES), 1 / kc.DISTANCES, np.float32) for d in (0, 1))
-        return super().first() | {"word_classes": classes, "heads": heads, "others": others}
-
-    def classes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the classes of both sides' words, int32 [n_words + 1]; words that are not known have that of NULL."""
-        source, target = (classes_of(self.task, size, d) for d, size in enumerate(self.sizes()))
-        return source, target
-
-    def begin_counts(self) -> CeptTotals:
-        """Return what counts begin as."""
-        counted = super().begin_counts()
-        shapes = zip(self.own["heads"], self.own["others"], strict=True)
-        counted.distances = [Distances(np.zeros(h.shape), np.zeros(o.shape)) for h, o in shapes]
-        return counted
-
-    def maximize(self, counted: CeptTotals, steps: Expectations | None = None) -> None:
-        """Estimate distances too."""
-        super().maximize(counted, steps)
-        self.own["heads"] = tuple(head_distances(np.maximum(c.heads, 0)) for c in counted.distances)
-        self.own["others"] = tuple(other_distances(np.maximum(c.others, 0)) for c in counted.distances)
 
 
 def head_distances(counts: np.ndarray) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Tables of positions for IBM 2: ``p(m | n, M, N)`` of Brown et al. (1993), a distribution for each n, M and N."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ from aligntools.aligning.models import kernels_positions as kp
 from aligntools.aligning.settings import POSITION_SMOOTHING
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import Chunk
+from aligntools.formats.models.modelfile import hold
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.parallel import Pool, balanced_blocks, over
 
@@ -91,6 +93,24 @@ class PositionTable:
             kp.collect_positions(*b, bounds, sentences, *place, *shapes, counts)
 
         pool.map(task, balanced_blocks(costs, BLOCKS))
+
+
+def arrays_of(positions: Sequence[PositionTable]) -> dict[str, np.ndarray]:
+    """Return the tables of both directions as a file has them."""
+    return {f"positions.{d}.{name}": getattr(p, name) for d, p in enumerate(positions) for name in ("shapes", "values")}
+
+
+def positions_of(arrays: dict[str, np.ndarray]) -> list[PositionTable]:
+    """Return the tables of a file; ValueError where one is none."""
+    found = []
+    for d in (0, 1):
+        shapes, values = arrays[f"positions.{d}.shapes"], arrays[f"positions.{d}.values"]
+        right = shapes.ndim == 2 and shapes.shape[1] == 2 and shapes.dtype == np.int32 and values.dtype == np.float32
+        if not right or (len(shapes) and (shapes.min() < 1 or shapes.max() > LONGEST)):
+            raise ValueError(f"positions.{d}.shapes")
+        hold(arrays, f"positions.{d}.values", (shapes.astype(np.int64).prod(1).sum(),), np.float32, 0)
+        found.append(PositionTable(shapes, values))
+    return found
 
 
 def nearest_shapes(shapes: np.ndarray) -> np.ndarray:

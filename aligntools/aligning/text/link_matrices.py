@@ -6,7 +6,7 @@ the corpus. Within a chunk, sentences and words are cut into blocks that do not 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from aligntools.ground.parallel import Pool, balanced_blocks
 
 #: Sentence blocks a chunk is cut into.
 SENTENCE_BLOCKS = 32
+#: The cells of a chunk's link matrices, of the forward and of the reverse direction, float32 [cells] each.
+Both: TypeAlias = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """Passes over a text: a model turns link matrices into posteriors, which are summed to expected counts."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -9,19 +8,15 @@ import numpy as np
 from aligntools.aligning.models import kernels_ibm as ki
 from aligntools.aligning.models.lexical import Lexicon, null_from_counts
 from aligntools.aligning.settings import ResolvedSettings
-from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices
+from aligntools.aligning.text.link_matrices import Both, Chunk, LinkMatrices
 from aligntools.ground.parallel import Pool
 
 #: Called with a chunk and the cells of both directions.
-ChunkStep: TypeAlias = Callable[[Chunk, np.ndarray, np.ndarray], None]
+ChunkStep: TypeAlias = Callable[[Chunk, Both], None]
 #: The same, with an array for log-likelihoods: turns the cells into posteriors, in place.
-PosteriorStep: TypeAlias = Callable[[Chunk, np.ndarray, np.ndarray, np.ndarray], None]
-#: The same, for one block of the chunk's sentences, which is the first argument.
-BlockStep: TypeAlias = Callable[[tuple[int, int], Chunk, np.ndarray, np.ndarray, np.ndarray], None]
-
-
-def _null_block(place: tuple[Any, ...], block: tuple[int, int]) -> None:
-    ki.null_posteriors(*block, *place)
+PosteriorStep: TypeAlias = Callable[[Chunk, Both, np.ndarray], None]
+#: The same, for one block of the chunk's sentences, which is the first argument; returns what it counts, an array.
+BlockStep: TypeAlias = Callable[[tuple[int, int], Chunk, Both, np.ndarray], Any]
 
 
 class Expectations:
@@ -75,23 +70,23 @@ class Expectations:
             if apart or not self.joint:
                 other = self.matrices.second
                 self.matrices.fill(chunk, lexicon.reverse, lexicon.default, other)
-            logs = np.zeros((2, chunk.k1 - chunk.k0))
+            both, logs = (cells, other), np.zeros((2, chunk.k1 - chunk.k0))
             if first:
                 first(chunk)
-            turn(chunk, cells, other, logs)
+            turn(chunk, both, logs)
             loglik += logs.sum(1)
             if then:
-                then(chunk, cells, other)
+                then(chunk, both)
             for d, counts in enumerate(all_counts):
                 if self.joint or self.directions & (d + 1):
-                    self.matrices.collect(chunk, counts, (cells, other)[d])
+                    self.matrices.collect(chunk, counts, both[d])
         return loglik
 
-    def by_blocks(self, block: BlockStep) -> PosteriorStep:
-        """Turn a function of a block of sentences into one of a chunk, whose blocks run on the pool."""
+    def by_blocks(self, block: BlockStep, found: list[Any]) -> PosteriorStep:
+        """Turn a function of a block into one of a chunk, whose blocks run on the pool; ``found`` gets their counts."""
 
-        def turn(chunk: Chunk, cells: np.ndarray, other: np.ndarray, logs: np.ndarray) -> None:
-            self.pool.map(lambda b: block(b, chunk, cells, other, logs), chunk.sentence_blocks)
+        def turn(chunk: Chunk, both: Both, logs: np.ndarray) -> None:
+            found.extend(self.pool.map(lambda b: block(b, chunk, both, logs), chunk.sentence_blocks))
 
         return turn
 
@@ -103,24 +98,24 @@ class Expectations:
         posteriors of each direction, for other parameters of the model.
         """
 
-        def then(chunk: Chunk, cells: np.ndarray, other: np.ndarray) -> None:
+        def then(chunk: Chunk, both: Both) -> None:
             if count:
-                count(chunk, cells, other)
-            if self.joint:
-                self.average(chunk, cells, other)
-            else:
-                self.count_null(chunk, cells, other)
+                count(chunk, both)
+            self.count_words(chunk, both)
 
-        def turn(chunk: Chunk, cells: np.ndarray, other: np.ndarray, logs: np.ndarray) -> None:
-            model.posteriors(self.matrices, chunk, cells, other, self.directions, self.pool, logs)
+        def turn(chunk: Chunk, both: Both, logs: np.ndarray) -> None:
+            model.posteriors(self.matrices, chunk, both, self.directions, self.pool, logs)
 
         self.forget_null()
         return self.over(model.lexicon, all_counts, turn, then, apart=True)
 
-    def average(self, chunk: Chunk, cells: np.ndarray, other: np.ndarray) -> None:
-        """Put the mean of both directions into the cells of the first."""
-        n = chunk.n_cells
-        cells[:n] += other[:n]
+    def count_words(self, chunk: Chunk, both: Both) -> None:
+        """Put the mean of both directions into the cells of the first in joint training, or else count NULL's words."""
+        if not self.joint:
+            self.count_null(chunk, both)
+            return
+        cells, n = both[0], chunk.n_cells
+        cells[:n] += both[1][:n]
         cells[:n] *= np.float32(0.5)
 
     def forget_null(self) -> None:
@@ -129,17 +124,20 @@ class Expectations:
         for counts, prior in zip(self.null_counts, self.null_priors or (), strict=False):
             counts += prior
 
-    def count_null(self, chunk: Chunk, cells: np.ndarray, other: np.ndarray) -> None:
+    def count_null(self, chunk: Chunk, both: Both) -> None:
         """Add the chunk's expected counts of words under NULL."""
-        for d, (side, posteriors) in enumerate(((self.target, cells), (self.source, other))):
+        for d, side in enumerate((self.target, self.source)):
             if not self.directions & (d + 1):
                 continue
             a, b = side.offsets[chunk.k0], side.offsets[chunk.k1]
             found = np.empty(b - a, np.float32)
+            text = self.source.offsets, self.target.offsets, chunk.cell_offsets
+            place = chunk.k0, *text, both[d], d == 0, found
 
-            place = chunk.k0, self.source.offsets, self.target.offsets, chunk.cell_offsets
-            run = partial(_null_block, (*place, posteriors, d == 0, found))
-            self.pool.map(run, chunk.sentence_blocks)
+            def task(block: tuple[int, int], place: tuple[Any, ...] = place) -> None:
+                ki.null_posteriors(*block, *place)
+
+            self.pool.map(task, chunk.sentence_blocks)
             self.null_counts[d] += np.bincount(side.tokens[a:b], found, len(self.null_counts[d]))
 
     def estimate_null(self, settings: ResolvedSettings) -> None:

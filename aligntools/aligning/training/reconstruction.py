@@ -73,7 +73,8 @@ class Climb:
         self.table = model.table
         self.matrices = LinkMatrices(source, target, self.table, pool, max_cells)
         self.of: Callable[..., LexicalModel] = kind_of(settings.model_type).load()
-        self.positions = model.climbing()(self)
+        assert model.climbing is not None, "its declaration says that it is reconstructed from"
+        self.positions = model.climbing(self)
         ways = ("forward", "reverse")
         chosen = [d for d in (0, 1) if settings.direction in ("both", ways[d])]
         self.directions = [self._direction(d, *((source, target)[:: 1 - 2 * d])) for d in chosen]

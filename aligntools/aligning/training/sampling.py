@@ -215,10 +215,10 @@ def sample(
             matrices.second[:n] = matrices.cells[:n]
         else:
             matrices.fill(chunk, hmm.lexicon.reverse, hmm.lexicon.default, matrices.second)
-        logs = np.zeros((2, chunk.k1 - chunk.k0))
-        hmm.posteriors(matrices, chunk, matrices.cells, matrices.second, 3, pool, logs)
-        both = zip(directions, (matrices.cells, matrices.second), strict=True)
-        found = [link_candidates(matrices, chunk, own, table, d.forward, pool) for d, own in both]
+        logs, both = np.zeros((2, chunk.k1 - chunk.k0)), (matrices.cells, matrices.second)
+        hmm.posteriors(matrices, chunk, both, 3, pool, logs)
+        ways = zip(directions, both, strict=True)
+        found = [link_candidates(matrices, chunk, own, table, d.forward, pool) for d, own in ways]
 
         def task(
             d: DirectionCounts, chunk: Chunk = chunk, found: list[kc.Sampled] = found, reached: list[Chunk] = reached

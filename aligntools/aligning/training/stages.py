@@ -8,7 +8,7 @@ so one array of values: ``p(t | s)`` and ``p(s | t)`` differ only in their norma
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -45,9 +45,9 @@ def expect_together(
     counts (list of float32 [n_pairs]): Of each view's own table; added to: the mean of all views' posteriors.
     Returns as of `Stage.expect`; what is counted of positions is from each view's own posteriors.
     """
-    parts: list[dict[tuple[int, int], np.ndarray]] = [{} for _ in steps]
+    parts: list[list[np.ndarray]] = [[] for _ in steps]
     turns = [
-        own.by_blocks(stage.block(own, lexicon, found))
+        own.by_blocks(stage.block(own, lexicon), found)
         for stage, own, lexicon, found in zip(stages, steps, lexicons, parts, strict=True)
     ]
     logliks = np.zeros((len(steps), 2))
@@ -60,17 +60,13 @@ def expect_together(
             own.matrices.index(chunk)
             own.matrices.fill(chunk, lexicon.forward, lexicon.default, matrices.cells)
             logs = np.zeros((2, chunk.k1 - chunk.k0))
-            turn(chunk, cells, cells, logs)
+            turn(chunk, (cells, cells), logs)
             loglik += logs.sum(1)
             total += cells
         total *= share
         for own, of_pairs in zip(steps, counts, strict=True):
             own.matrices.collect(chunk, of_pairs, total)
-    return [(loglik, sum(found[b] for b in sorted(found))) for loglik, found in zip(logliks, parts, strict=True)]
-
-
-_Given = ParamSpec("_Given")
-_Found = TypeVar("_Found")
+    return [(loglik, sum(found)) for loglik, found in zip(logliks, parts, strict=True)]
 
 
 def train(
@@ -247,15 +243,6 @@ class Training:
     def report(self, stage: str, began: float, **figures: Any) -> None:
         """Report the time and the figures of a step."""
         self._report({"view": self.letters, "stage": stage, **figures, "seconds": time.perf_counter() - began})
-
-    def timed(
-        self, stage: str, function: Callable[_Given, _Found], *args: _Given.args, **kwargs: _Given.kwargs
-    ) -> _Found:
-        """Call a function, and report it as a step; return what it returns."""
-        began = time.perf_counter()
-        found = function(*args, **kwargs)
-        self.report(stage, began)
-        return found
 
     def run(self) -> LexicalModel:
         """Train; return the model."""
