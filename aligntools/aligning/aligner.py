@@ -1,9 +1,9 @@
 """Trained aligners: applied to sentence pairs, saved, loaded."""
 
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -80,17 +80,11 @@ class Aligner(ShownAsModel):
         known: TextEvidence | None = None,
         asked: EvidenceOptions = EvidenceOptions(),  # noqa: B008
     ):
-        self._model, self._known, self._asked = model, known, asked
-
-    @property
-    def model(self) -> "AlignmentModel":
-        """The model's vocabularies, settings and arrays."""
-        return self._model
-
-    @property
-    def known(self) -> TextEvidence | None:
-        """The evidence about the training text, if the aligner was trained in this process."""
-        return self._known
+        #: The model's vocabularies, settings and arrays.
+        self.model = model
+        #: The evidence about the training text, if the aligner was trained in this process.
+        self.known = known
+        self._asked, self._suited = asked, dict[bool, Aligner]()
 
     @cached_property
     def weights(self) -> "Weights | None":
@@ -112,47 +106,38 @@ class Aligner(ShownAsModel):
             return found
         asked = {name: about["checksum"] for name, about in self.weights.knowers.items()}
         others = [name for name, about in found.weights.knowers.items() if asked.get(name) != about["checksum"]]
-        return found._leaving_out(others)
+        return found.asking(self._asked.without(others)) if others else found
 
     @cached_property
     def _sources(self) -> Mapping[str, TextSource]:
-        return {} if self.weights is None else evidence_sources(self.weights, self._known, self._asked)
+        return {} if self.weights is None else evidence_sources(self.weights, self.known, self._asked)
 
     def _suiting(self, sources: object) -> "Aligner":
         """Return what aligns a text: without kinds of evidence that did not read it, or that are not there to do so."""
         if self.weights is None or not any(about.get(SAMPLED) for about in self.weights.knowers.values()):
             return self
-        own = self._known is not None and sources is self._known.text
-        return self._of_own_text if own else self._of_new_text
-
-    @cached_property
-    def _of_own_text(self) -> "Aligner":
-        assert self.weights is not None
-        assert self._known is not None
-        places = self._known.places
-        return self._leaving_out([n for n, x in self.weights.knowers.items() if x.get(SAMPLED) and n not in places])
-
-    @cached_property
-    def _of_new_text(self) -> "Aligner":
-        assert self.weights is not None
-        return self._leaving_out(self._asked.absent(self.weights.knowers) if self._known is None else [])
-
-    def _leaving_out(self, names: Sequence[str]) -> "Aligner":
-        return self.asking(self._asked.without(names)) if names else self
+        own = self.known is not None and sources is self.known.text
+        if own not in self._suited:
+            names = self._asked.absent(self.weights.knowers) if self.known is None else []
+            if self.known is not None and own:
+                places, knowers = self.known.places, self.weights.knowers
+                names = [name for name, about in knowers.items() if about.get(SAMPLED) and name not in places]
+            self._suited[own] = self.asking(self._asked.without(names)) if names else self
+        return self._suited[own]
 
     def deciding(self, weights: "Weights") -> "Aligner":
         """Return the same, whose links these weights decide on."""
-        found = Aligner(replace(self._model, decision=weights.text()), self._known, self._asked)
+        found = Aligner(replace(self.model, decision=weights.text()), self.known, self._asked)
         found.__dict__["network_applier"] = self.network_applier  # what it sums up of the tables is needed again
         return found
 
     def knowing(self, known: TextEvidence | None) -> "Aligner":
         """Return a copy with the evidence about a text."""
-        return Aligner(self._model, known, self._asked)
+        return Aligner(self.model, known, self._asked)
 
     def asking(self, asked: EvidenceOptions) -> "Aligner":
         """Return the same, with other sources of the evidence that decisions on links ask for."""
-        return Aligner(self._model, self._known, asked)
+        return Aligner(self.model, self.known, asked)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Aligner, (self.model, None, self._asked)
@@ -336,12 +321,29 @@ class Aligner(ShownAsModel):
         requests : (Tally, str) or None
             Where single pairs have a blank answer if they fail: what counts them, and the name of their text.
         """
-        from aligntools.aligning.memory import cells_within
-
         given = Keywords("align_blocks", options)
         decisions = given.take(Decisions, "decisions").suiting(self.settings.direction, self.weights is not None)
         reading, run = given.take(Reading, "reading"), given.take(Run, "run")
         given.end()
+        how: Any = {"unbuffered": unbuffered, "directions": directions, "counter": counter, "requests": requests}
+        yield from self.decided_blocks(sources, targets, decisions, reading, run, **how)
+
+    def decided_blocks(
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None,
+        decisions: Decisions,
+        reading: Reading,
+        run: Run,
+        *,
+        unbuffered: bool = False,
+        directions: bool = True,
+        counter: "PriorCounter | None" = None,
+        requests: "tuple[Tally, str] | None" = None,
+    ) -> Iterator[Alignments]:
+        """Do what `align_blocks` does, by settings that suit the model."""
+        from aligntools.aligning.memory import cells_within
+
         if run.asked and (unbuffered or counter is not None):
             what = "unbuffered pairs are aligned" if unbuffered else "links are counted"
             raise UsageProblem(f"{what} in this process; leave out the workers")
@@ -369,7 +371,7 @@ class Aligner(ShownAsModel):
         if not asked:
             yield from ((text, []) for text in self.texts(sources, targets, reading, unbuffered, part))
             return
-        model, known = self.model, self._known
+        model, known = self.model, self.known
         if isinstance(sources, Bitext):
             own = known is not None and known.text is sources and asked.keys() <= known.sources.keys()
             places = known.places if known is not None and own else {}
@@ -492,34 +494,6 @@ class PairRequest(NamedTuple):
         return blank, [GivenLinks.of(links)] * self.given
 
 
-@dataclass(frozen=True)
-class SentText:
-    """A text without the words of the model, which the workers have: with those alone that it does not know."""
-
-    source: Side
-    target: Side
-    source_words: list[str]
-    target_words: list[str]
-    skipped: Skipped
-
-    @classmethod
-    def of(cls, text: Bitext) -> "SentText":
-        """Take a text in a model's ids."""
-        source, target = _unknown(text.source_vocabulary), _unknown(text.target_vocabulary)
-        return cls(text.source, text.target, source, target, text.skipped)
-
-    def text(self, model: "AlignmentModel") -> Bitext:
-        """Return the text."""
-        extended: Any = ExtendedVocabulary
-        source = extended(model.source_vocabulary, self.source_words)
-        target = extended(model.target_vocabulary, self.target_words)
-        return Bitext(self.source, self.target, source, target, self.skipped)
-
-
-def _unknown(vocabulary: Vocabulary | ExtendedVocabulary) -> list[str]:
-    return list(vocabulary.extra) if isinstance(vocabulary, ExtendedVocabulary) else []
-
-
 def align_parts(
     align: Callable[[Any, Part, Pool], Iterable[Alignments]],
     aligner: Any,
@@ -545,11 +519,23 @@ def _parts(texts: "Iterable[tuple[Bitext, list[GivenLinks]]]", path: str, sent: 
     first = 0
     for text, given in texts:
         request = PairRequest(first + 1, text, len(given)) if requests else None
-        yield Part(path, first, first, (SentText.of(text) if sent else text, given), request)
+        yield Part(path, first, first, (_without_words(text) if sent else text, given), request)
         first += len(text)
+
+
+def _without_words(text: Bitext) -> tuple[Any, ...]:
+    """Return a text without the words of a model, which workers have: with those that it does not know."""
+    vocabularies = text.source_vocabulary, text.target_vocabulary
+    unknown = [list(one.extra) if isinstance(one, ExtendedVocabulary) else [] for one in vocabularies]
+    return text.source, text.target, *unknown, text.skipped
 
 
 def text_of(part: Part, model: "AlignmentModel") -> "tuple[Bitext, list[GivenLinks]]":
     """Return the text of a part, in the model's ids, with the links that were given of it."""
     text, given = part.text
-    return (text.text(model) if isinstance(text, SentText) else text), given
+    if isinstance(text, Bitext):
+        return text, given
+    source, target, source_words, target_words, skipped = text
+    extended: Any = ExtendedVocabulary
+    own = extended(model.source_vocabulary, source_words), extended(model.target_vocabulary, target_words)
+    return Bitext(source, target, *own, skipped), given

@@ -425,7 +425,7 @@ def align(
     whole = isinstance(sources, Bitext)
     aligner, bitext = _read_and_train(sources, targets, settings, weights, reading, run, given, keep_text=whole, **how)
     if not links.found:
-        blocks = list(aligner.align_blocks(bitext, decisions=decisions, run=run))
+        blocks = list(aligner.decided_blocks(bitext, None, decisions, Reading(), run))
     return joined(blocks, bitext.skipped)
 
 

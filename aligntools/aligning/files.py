@@ -123,10 +123,10 @@ def _apply(
     if out.ttable:
         check_whole_words(aligner.settings.views[0])
         write_ttable(aligner, out.ttable)
-    counter, tally = _counter(out, aligner.settings.direction), Tally()
+    counter, tally = PriorCounter() if out.save_priors else None, Tally()
     requests = (tally, str(sides[0])) if unbuffered else None
     how: Any = {"directions": out.directions, "unbuffered": unbuffered, "counter": counter, "requests": requests}
-    blocks = aligner.align_blocks(*sides, decisions=decisions, run=run, reading=reading, **how)
+    blocks = aligner.decided_blocks(*sides, decisions, reading, run, **how)
     with ending():
         with watch.stage("aligning"):
             for block in blocks:
@@ -156,7 +156,7 @@ def _train(
     if out.ttable or out.giza_dir:
         first = plan.settings.resolved(len(bitext.source.tokens)).views[0]
         check_whole_words(first, "ttable" if out.ttable else "giza_dir")
-    counter, written = _counter(out, plan.settings.direction), bool(out)
+    counter, written = PriorCounter() if out.save_priors else None, bool(out)
     if written or counter:
         watch.go_over(len(bitext), PART)
     links, counted = None, []
@@ -199,8 +199,8 @@ def _train(
             if counter is not None:
                 counter.add(bitext, *map(concatenate, zip(*counted, strict=True)))
         else:
-            for block in aligner.align_blocks(
-                bitext, decisions=decisions, directions=out.directions, run=run, counter=counter
+            for block in aligner.decided_blocks(
+                bitext, None, decisions, Reading(), run, directions=out.directions, counter=counter
             ):
                 out.write_block(block)
                 watch.passed("aligning", len(block))
@@ -210,14 +210,6 @@ def _train(
         if out.giza:
             out.giza.finish(aligner, bitext)
     _finish(out, counter, watch)
-
-
-def _counter(out: AlignmentSinks, direction: str) -> PriorCounter | None:
-    if not out.save_priors:
-        return None
-    if direction != "both":
-        raise UsageProblem(f"`save_priors` counts links of both directions, and {direction} alone is trained")
-    return PriorCounter()
 
 
 def _finish(out: AlignmentSinks, counter: "PriorCounter | None", watch: Watch) -> None:

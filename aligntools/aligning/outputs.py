@@ -137,6 +137,8 @@ class AlignmentSinks:
                     if who
                     else f"`{name}_output` needs that direction trained; leave out `direction={direction}`"
                 )
+        if direction != "both" and self.save_priors:
+            raise UsageProblem(f"`save_priors` counts links of both directions, and {direction} alone is trained")
         decisions.suiting(direction, network)
         single = direction != "both" or not decisions.jointly or self.single_links
         if decisions.decode != Decisions.decode and not single:

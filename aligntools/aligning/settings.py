@@ -433,9 +433,8 @@ class Decisions(Settings):
         Raises
         ------
         UsageProblem
-            When one is outside its range or choices, or changes nothing.
+            When one changes nothing.
         """
-        self.checked()
         one = f"the {direction} direction alone"
         jointly = self.jointly and direction == "both"
         if direction != "both" and self.symmetrize != Decisions.symmetrize:

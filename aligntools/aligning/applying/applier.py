@@ -4,15 +4,15 @@ What is computed for a sentence depends only on the model and the sentence, not 
 after training, in batches and in a stream give the same bytes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.model_text import ModelText
-from aligntools.aligning.applying.unseen_words import ALIKE, GAIN, ROUNDS, UnseenWords, unseen_words
+from aligntools.aligning.applying.unseen_words import ALIKE, GAIN, ROUNDS, unseen_words
 from aligntools.aligning.model import WEIGHT, PieceText, SubwordMember
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.kernels_link_counts import Sampled
@@ -90,7 +90,7 @@ class Applier:
         if subwords is not None:
             own = replace(subwords.model, table=subwords.model.table.with_unknown())
             self.subwords = replace(subwords, model=own)
-        self._unseen: dict[LexicalModel, UnseenWords] = {}
+        self._unseen: dict[LexicalModel, tuple[LexicalModel, Both]] = {}
         self.settings, self.sizes = settings, sizes
         self.directions = DIRECTIONS[settings.direction]
         self.max_cells = min(max_cells, CHUNK_CELLS)
@@ -126,8 +126,8 @@ class Applier:
                 LinkMatrices(t.source, t.target, t.model.table, pool, self.max_cells, chunks=chunks) for t in texts
             ]
         both, total = ((np.zeros(most, np.float32), np.zeros(most, np.float32)) for _ in range(2))
-        folding = Folding(self, pieces, of_pieces, pool) if pieces and not viterbi else None
-        beliefs = [Belief(given, bitext) for given in believed]
+        beliefs = [believing(given, bitext) for given in believed]
+        fold = folding(self, pieces, of_pieces, bitext, beliefs, pool) if pieces and not viterbi else None
         for number, chunk in enumerate(chunks):
             n = chunk.n_cells
             for t in total:
@@ -140,7 +140,7 @@ class Applier:
                     unbelieved = both[0][:n].copy(), both[1][:n].copy()
                     text.model.posteriors(text, chunk, unbelieved, self.directions, pool, plain)
                 for belief in beliefs:
-                    belief.add(chunk, text, both, pool)
+                    belief(chunk, text, both, pool, None)
                 if viterbi:
                     text.model.paths(text, chunk, both, self.directions, pool)
                     for d, path in enumerate(both):
@@ -149,8 +149,8 @@ class Applier:
                 else:
                     found = self.add(chunk, text, both, total, 1.0 / len(models), pool)
                     logs += plain if beliefs else found
-            if folding:
-                folding.mix(number, chunk, bitext, total, beliefs)
+            if fold:
+                fold(number, chunk, total)
             logs /= len(texts)
             for d in (0, 1):
                 if not self.directions & (d + 1):
@@ -166,10 +166,9 @@ class Applier:
     def _know_unseen(self, text: ModelText) -> None:
         """Have a text's model know what it takes unseen words for, where the text has some."""
         if text.has_unseen:
-            known = self._unseen.get(text.model)
-            if known is None:
-                known = self._unseen[text.model] = unseen_words(text.model)
-            text.model, text.unseen = known.model, known
+            if text.model not in self._unseen:
+                self._unseen[text.model] = unseen_words(text.model)
+            text.model, text.unseen = self._unseen[text.model]
 
     def _chunks(self, bitext: Bitext, pieces: PieceText | None) -> tuple[list[Chunk], list[Chunk]]:
         """Cut a text; return chunks of its words' link matrices, and of its pieces'."""
@@ -208,9 +207,11 @@ class Applier:
         if shared:
             both[1][: chunk.n_cells] = both[0][: chunk.n_cells]
         if text.unseen is not None:
-            self._fill_unseen(chunk, text, text.unseen, both, pool)
+            self._fill_unseen(chunk, text, *text.unseen, both, pool)
 
-    def _fill_unseen(self, chunk: Chunk, text: ModelText, known: UnseenWords, both: Both, pool: Pool) -> None:
+    def _fill_unseen(
+        self, chunk: Chunk, text: ModelText, source: np.ndarray, target: np.ndarray, both: Both, pool: Pool
+    ) -> None:
         """Fill cells of words that the model has not seen, then make those likelier that are linked by their places."""
         n, default = chunk.n_cells, np.float32(text.model.lexicon.default)
         place = (text.source.tokens, text.source.offsets, text.target.tokens, text.target.offsets, chunk.cell_offsets)
@@ -219,7 +220,7 @@ class Applier:
         for d in directions:
 
             def task(b: tuple[int, int], out: np.ndarray = both[d]) -> None:
-                kd.unseen_cells(*b, chunk.k0, *place, known.s_values, known.t_values, default, ALIKE, moved, out)
+                kd.unseen_cells(*b, chunk.k0, *place, source, target, default, ALIKE, moved, out)
 
             pool.map(task, chunk.sentence_blocks)
         base = [cells[:n].copy() for cells in both]
@@ -259,71 +260,58 @@ def _over(chunk: Chunk, source_lengths: np.ndarray, target_lengths: np.ndarray) 
     return replace(chunk, cell_offsets=np.concatenate([[0], np.cumsum(cells)]))
 
 
-class Folding:
-    """Mixes the posteriors of pieces of words into those of words, chunk by chunk."""
+#: Adds links to a chunk's cells, as `Applier.fill` left them; where a text is of pieces (int64 [words + 1] of both
+#: sides), it is told where the pieces of each word begin.
+Belief: TypeAlias = Callable[[Chunk, ModelText, Both, Pool, "Sequence[np.ndarray] | None"], None]
 
-    def __init__(self, applier: Applier, pieces: PieceText, chunks: list[Chunk], pool: Pool) -> None:
-        self.applier, self.pieces, self.chunks, self.pool = applier, pieces, chunks, pool
-        text, most = pieces.text, max((c.n_cells for c in chunks), default=0)
-        self.matrices = None
-        if most > FEW_CELLS:
-            self.matrices = LinkMatrices(
-                text.source, text.target, text.model.table, pool, applier.max_cells, chunks=chunks
-            )
-        self.both, self.total = ((np.zeros(most, np.float32), np.zeros(most, np.float32)) for _ in range(2))
 
-    def mix(self, number: int, chunk: Chunk, bitext: Bitext, total: Both, beliefs: "Sequence[Belief]" = ()) -> None:
-        """Mix the posteriors of pieces into ``total``, the posteriors of both directions of a chunk."""
-        own, text, pool = self.chunks[number], self.pieces.text, self.pool
-        for t in self.total:
+def folding(
+    applier: Applier, pieces: PieceText, chunks: list[Chunk], bitext: Bitext, beliefs: Sequence[Belief], pool: Pool
+) -> Callable[[int, Chunk, Both], None]:
+    """Return what mixes the posteriors of pieces of words into those of a chunk of words, whose number is given."""
+    text, most = pieces.text, max((c.n_cells for c in chunks), default=0)
+    matrices, whole = None, (text.source, text.target, text.model.table, pool, applier.max_cells)
+    if most > FEW_CELLS:
+        matrices = LinkMatrices(*whole, chunks=chunks)
+    both, of_pieces = ((np.zeros(most, np.float32), np.zeros(most, np.float32)) for _ in range(2))
+    starts = pieces.source.starts, pieces.target.starts
+
+    def mix(number: int, chunk: Chunk, total: Both) -> None:
+        own = chunks[number]
+        for t in of_pieces:
             t[: own.n_cells] = 0
-        matrices = self.matrices if own.n_cells > FEW_CELLS else None
-        self.applier.fill(own, text, matrices, self.both, pool)
+        applier.fill(own, text, matrices if own.n_cells > FEW_CELLS else None, both, pool)
         for belief in beliefs:
-            belief.add(own, text, self.both, pool, (self.pieces.source.starts, self.pieces.target.starts))
-        self.applier.add(own, text, self.both, self.total, 1.0, pool)
-
+            belief(own, text, both, pool, starts)
+        applier.add(own, text, both, of_pieces, 1.0, pool)
         place = chunk.k0, bitext.source.offsets, bitext.target.offsets, chunk.cell_offsets
-        cut = self.pieces.source.starts, self.pieces.target.starts, own.cell_offsets
 
         def task(b: tuple[int, int]) -> None:
-            for posteriors, out in zip(self.total, total, strict=True):
-                kd.fold_block(*b, *place, *cut, posteriors, np.float32(WEIGHT), out)
+            for posteriors, out in zip(of_pieces, total, strict=True):
+                kd.fold_block(*b, *place, *starts, own.cell_offsets, posteriors, np.float32(WEIGHT), out)
 
         pool.map(task, chunk.sentence_blocks)
 
+    return mix
 
-class Belief:
-    """Links of a text's words that are added to the link matrices of its chunks; see `kernels_decoding`."""
 
-    def __init__(self, given: GivenLinks, bitext: Bitext) -> None:
-        links = given.links
-        self._links = links.offsets, np.ascontiguousarray(links.pairs), given.strengths.astype(np.float32)
-        self._words = bitext.source.offsets, bitext.target.offsets
-        self._whole = [np.arange(len(side.tokens) + 1) for side in (bitext.source, bitext.target)]
+def believing(given: GivenLinks, bitext: Bitext) -> Belief:
+    """Return what adds links of a text's words to the link matrices of its chunks; see `kernels_decoding`."""
+    links = given.links.offsets, np.ascontiguousarray(given.links.pairs), given.strengths.astype(np.float32)
+    words = bitext.source.offsets, bitext.target.offsets
+    whole = [np.arange(len(side.tokens) + 1) for side in (bitext.source, bitext.target)]
 
-    def add(
-        self,
-        chunk: Chunk,
-        text: ModelText,
-        both: Both,
-        pool: Pool,
-        starts: Sequence[np.ndarray] | None = None,
-    ) -> None:
-        """Add them to a chunk's cells, as `Applier.fill` left them.
-
-        starts (int64 [words + 1] of both sides, or None): Where the pieces of each word begin, in a text of pieces.
-        """
+    def add(chunk: Chunk, text: ModelText, both: Both, pool: Pool, starts: Sequence[np.ndarray] | None) -> None:
         pairs, lexicon = pairs_of(text, chunk), text.model.lexicon
         longest = max(int(np.diff(o[chunk.k0 : chunk.k1 + 1]).max(initial=1)) for o in (pairs[2], pairs[4]))
-
-        place = chunk.k0, *(starts or self._whole), *self._words, pairs
-        links = lexicon.s_inverse, lexicon.t_inverse, *self._links
+        place = chunk.k0, *(starts or whole), *words, pairs, lexicon.s_inverse, lexicon.t_inverse, *links
 
         def task(b: tuple[int, int]) -> None:
-            kd.believe_links(*b, *place, *links, np.empty((2, longest), np.float32), both)
+            kd.believe_links(*b, *place, np.empty((2, longest), np.float32), both)
 
         pool.map(task, chunk.sentence_blocks)
+
+    return add
 
 
 def joint_thresholds(threshold: float) -> np.ndarray:

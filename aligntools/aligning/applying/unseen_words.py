@@ -5,7 +5,7 @@ The value of a pair of words is the expected number of their links, so that of a
 counts as five of their occurrences. NULL has the mean of the words seen once, too.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,22 +21,13 @@ ROUNDS, GAIN = 5, 0.1
 ALIKE = np.float32(0.5)
 
 
-@dataclass(frozen=True, eq=False)
-class UnseenWords:
-    """What a model takes unseen words for.
+def unseen_words(model: LexicalModel) -> tuple[LexicalModel, tuple[np.ndarray, np.ndarray]]:
+    """Return what a model takes unseen words for.
 
-    model: The same model, with the probability of an unseen word under NULL.
-    s_values, t_values (float32 [n_words + 1]): The value of each word of a side with an unseen word of the other; the
-        last is that of two unseen words.
+    Returns the same model, with the probability of an unseen word under NULL.
+    Returns (float32 [n_words + 1], float32 [n_words + 1]): The value of each word of the source, and of the target,
+        with an unseen word of the other side; the last is that of two unseen words.
     """
-
-    model: LexicalModel
-    s_values: np.ndarray
-    t_values: np.ndarray
-
-
-def unseen_words(model: LexicalModel) -> UnseenWords:
-    """Return what a model takes unseen words for."""
     table, links = model.table, model.word_links()
     counts = (model.counts[0].astype(np.float64) + model.counts[-1]) / 2
     often = [table.row_sums(counts), table.column_sums(counts)]
@@ -46,15 +37,15 @@ def unseen_words(model: LexicalModel) -> UnseenWords:
     often = [x[:n] for x, n in zip(often, sizes, strict=True)]
     once = [(ONCE[0] < x) & (x < ONCE[1]) for x in often]
     rows = np.repeat(np.arange(table.n_source), np.diff(table.ptr))
-    values = [
+    source, target = (
         _values(often[own], np.where(once[1 - own][beside], counts, 0.0), words, int(np.count_nonzero(once[1 - own])))
         for own, (words, beside) in enumerate(((rows, table.ids), (table.ids, rows)))
-    ]
+    )
     nulls = [model.s_null.copy(), model.t_null.copy()]
     for null, those in zip(nulls, once, strict=True):
         if those.any():
             null[-1] = null[:-1][those].mean()
-    return UnseenWords(replace(model, s_null=nulls[0], t_null=nulls[1]), *values)
+    return replace(model, s_null=nulls[0], t_null=nulls[1]), (source, target)
 
 
 def _values(often: np.ndarray, links: np.ndarray, of: np.ndarray, once: int) -> np.ndarray:
