@@ -69,9 +69,8 @@ def other_text(o, name, most=None, after=0):
 
 def known_of(maps, name, written, settings):
     """Return what the encoder says of a text, by the map that the languages of a gold set had no part in."""
-    from aligntools.aligning.encoders import EncoderSource
     from aligntools.aligning.evidence import TextEvidence, evidence_from
-    from aligntools.aligning.evidence_kinds import EvidenceOptions
+    from aligntools.aligning.evidence_kinds import EncoderSource, EvidenceOptions
     from aligntools.encoding import knowledge
     from aligntools.formats.text.corpus import in_lower_case
 

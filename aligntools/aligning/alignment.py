@@ -21,7 +21,6 @@ from aligntools.aligning.settings import (
     PriorWeights,
     ReconstructionSettings,
     Symmetrization,
-    mre_symmetrization,
 )
 from aligntools.aligning.training.sampling import LastPass
 from aligntools.formats.inputs.sentences import Sentences, paths_of
@@ -369,7 +368,10 @@ def mre_plan(preset: str | None, options: Mapping[str, Any], init_model: Aligner
     how = given.take(ReconstructionSettings)
     if how.mre_position_smoothing != ReconstructionSettings.mre_position_smoothing and settings.positions != "table":
         _log.warning("`mre_position_smoothing` changes nothing: it is for `positions=table`")
-    return Plan(settings, how, mre_symmetrization(settings.model_type, settings.agreement, preset)), given
+    # after reconstruction the posteriors of some models whose directions were trained separately, and of the paper's
+    # preset, are spread over many words, so that their mean exceeds the threshold too seldom
+    apart = preset is not None or (registry.kind_of(settings.model_type).spreads and not settings.agreement)
+    return Plan(settings, how, "grow-diag-final-and" if apart else "joint"), given
 
 
 def _reading_for(init_model: Aligner | None, reading: Reading) -> Reading:

@@ -298,11 +298,6 @@ def kind_of(name: str) -> SourceKind[Any]:
     return found
 
 
-def described_as(name: str) -> str:
-    """Return what a description of a model calls evidence that its header names."""
-    return KINDS[name].about if name in KINDS else f"evidence of the kind {name}"
-
-
 @dataclass(frozen=True)
 class EvidenceOptions:
     """Which evidence is asked for: settings by the names of kinds; of those that are not among them, the defaults.

@@ -6,7 +6,6 @@ from aligntools.aligning.parts.words import MOST_WORDS
 from aligntools.aligning.settings import PART_PAIRS, ResolvedSettings
 from aligntools.formats.text.corpus import Bitext
 from aligntools.ground import memory
-from aligntools.ground.errors import ResourceError
 from aligntools.ground.memory import FIXED
 
 #: Link-matrix cells worked at a time where memory is not bounded, and the fewest that make sense.
@@ -107,19 +106,15 @@ def check(max_memory: int | None, workers: int, pairs: int, vocabulary: int, beg
         return
     each, numbering = memory.FIXED + of_part(pairs), memory.FIXED + of_numbering(vocabulary)
     needed = max((workers + 1) * each, workers * memory.FIXED + numbering)
-    if bound < needed:
-        fixed = f"another `checkpoint`: this one was begun with parts of {pairs} pairs" if begun else ""
-        raise _too_little(bound, needed, max_memory is not None, workers, each, numbering, fixed)
-
-
-def _too_little(
-    bound: int, needed: int, asked: bool, workers: int, each: int, numbering: int, fixed: str
-) -> ResourceError:
+    if bound >= needed:
+        return
     ways = []
     if numbering <= bound:
         if workers and (fit := min(bound // each - 1, (bound - numbering) // memory.FIXED)) >= 0:
             ways.append(f"`workers={fit}`" if fit else "no `workers`")
         smaller = largest_part(bound // (workers + 1))
         if smaller and workers * memory.FIXED + numbering <= bound:
-            ways.append(fixed or f"`part_size={smaller}`")
-    return memory.too_little(bound, needed, asked=asked, advice=" or ".join(ways) or "or a part of the text")
+            fixed = f"another `checkpoint`: this one was begun with parts of {pairs} pairs"
+            ways.append(fixed if begun else f"`part_size={smaller}`")
+    advice = " or ".join(ways) or "or a part of the text"
+    raise memory.too_little(bound, needed, asked=max_memory is not None, advice=advice)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.aligning.applying.model_text import ModelText
-from aligntools.aligning.evidence import OF_MODELS, About, described_as
+from aligntools.aligning.evidence import KINDS, OF_MODELS, About
 from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.jumps import initial_jumps
@@ -402,7 +402,9 @@ def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
         ["probability of NULL, forward and reverse", p_null],
         ["target words per source word", f"{model.length_ratio:.3f}"],
     ]
-    settings.extend([described_as(name), str(about.get("name"))] for name, about in model.evidence.items())
+    for name, about in model.evidence.items():
+        kind = KINDS[name].about if name in KINDS else f"evidence of the kind {name}"
+        settings.append([kind, str(about.get("name"))])
     if model.decision is not None:
         settings.append(["links are decided on by", "the network that judges links"])
     settings.extend(view.facts())

@@ -244,7 +244,8 @@ class AlignerSettings(Settings):
         if self.null_smoothing is None:
             chosen["null_smoothing"] = kind.null_smoothing
         if self.sweeps is None:
-            chosen["sweeps"] = _sweeps(n_tokens)
+            sizes = ((SMALL // 8, 30), (SMALL, 12), (MEDIUM, 6))
+            chosen["sweeps"] = next((sweeps for most, sweeps in sizes if n_tokens <= most), 4)
         whole = n_tokens <= SMALL or self.estimator == "em"
         if self.keep is None:
             chosen["keep"] = 0.0 if whole else KEEP
@@ -277,10 +278,6 @@ class ResolvedSettings(AlignerSettings):
         if members == 1:
             return 0.5
         return 0.45 if 0 < self.prune <= PRUNE else 0.4
-
-
-def _sweeps(n_tokens: int) -> int:
-    return 30 if n_tokens <= SMALL // 8 else 12 if n_tokens <= SMALL else 6 if n_tokens <= MEDIUM else 4
 
 
 @documented
@@ -373,16 +370,6 @@ MRE_PRESETS: dict[str, dict[str, Any]] = {
         "mre_null": True,
     }
 }
-
-
-def mre_symmetrization(model: str, agreement: bool, preset: str | None) -> Symmetrization:
-    """Return how `mre-align` makes one alignment of both directions, as measured better on all languages.
-
-    After reconstruction the posteriors of some models whose directions were trained separately, and of the paper's
-    preset, are spread over many words, so that their mean exceeds the threshold too seldom.
-    """
-    apart = preset is not None or (registry.kind_of(model).spreads and not agreement)
-    return "grow-diag-final-and" if apart else "joint"
 
 
 @documented

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from aligntools.aligning.word_vectors import FileVectors
+from aligntools.aligning.evidence_kinds import FileVectors
 from aligntools.encoding import encoder as encoders
 from aligntools.encoding.similarities import near_pairs
 from aligntools.formats.models import encoder_folder

@@ -13,8 +13,7 @@ import pytest
 import aligntools as at
 from aligntools.aligning import evidence
 from aligntools.aligning.contrastive import second_look
-from aligntools.aligning.encoders import EncoderKind
-from aligntools.aligning.evidence_kinds import SETTINGS
+from aligntools.aligning.evidence_kinds import SETTINGS, EncoderKind
 from aligntools.aligning.model import AlignmentModel
 from aligntools.encoding import dictionary, knowledge, lexicon, word_encoder
 from aligntools.ground.declarations import declared

@@ -13,7 +13,7 @@ from aligntools.aligning.parts import kernels_parts, table, words
 from aligntools.aligning.parts.alignment import whole_model
 from aligntools.aligning.parts.part_reader import PartReading, read_file, sizes_of
 from aligntools.aligning.parts.training import check_settings, link_parts, train_parts
-from aligntools.aligning.parts.work import JobRunner, PartedText, ViewWork
+from aligntools.aligning.parts.work import JobRunner, PartedText
 from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.aligning.training import sampling
 from aligntools.aligning.training.train_model import train_model
@@ -145,7 +145,7 @@ def test_shards_do_not_show(tmp_path, pool, monkeypatch):
     alone = aligned(tmp_path / "a", settings, pool, 80)
     monkeypatch.setattr(table, "SHARD_ENTRIES", 4000)
     work, models, runner = in_parts(tmp_path / "b", settings, pool, 80)
-    assert ViewWork(work, 0, 4).shards() > 2
+    assert work.views()[0].shards() > 2
     assert links(work, models, runner) == alone
 
 
@@ -221,7 +221,7 @@ def test_rare_words_share(tmp_path, pool, monkeypatch):
     full = aligned(tmp_path / "a", settings, pool, 60)
     monkeypatch.setattr(words, "MOST_WORDS", 200)
     work, models, runner = in_parts(tmp_path / "b", settings, pool, 60)
-    view_work = ViewWork(work, 0, 5)
+    view_work = work.views()[0]
     shared = work.store.about(view_work.name("vocabulary"))["shared"]
     (counts,) = work.store.read(view_work.name("vocabulary"), "source.counts")
     assert min(shared) > 10

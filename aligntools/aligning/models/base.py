@@ -28,7 +28,8 @@ from aligntools.ground.parallel import Pool
 
 if TYPE_CHECKING:
     from aligntools.aligning.parts.table import PartTable
-    from aligntools.aligning.parts.work import ViewRunner, ViewWork
+    from aligntools.aligning.parts.training import ViewTraining
+    from aligntools.aligning.parts.work import ViewWork
     from aligntools.aligning.precompile import Ahead
     from aligntools.aligning.training.expectation import BlockStep, Expectations
     from aligntools.aligning.training.reconstruction_positions import PositionClimb
@@ -283,7 +284,7 @@ class LexicalModel(ABC):
     # Parts
 
     @classmethod
-    def finish_in_parts(cls, view: "ViewRunner", last: int) -> None:
+    def finish_in_parts(cls, view: "ViewTraining", last: int) -> None:
         """Do what comes after the iterations of a training in parts."""
         return None
 

@@ -15,7 +15,7 @@ from aligntools.aligning.models.hmm import Hmm, shares
 from aligntools.aligning.models.lexical import LexicalFields
 from aligntools.aligning.parts import sampler as sampler_in_parts
 from aligntools.aligning.parts.table import PartTable
-from aligntools.aligning.parts.work import ViewRunner, ViewWork
+from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import Both, Chunk
@@ -25,6 +25,7 @@ from aligntools.formats.models.modelfile import hold
 from aligntools.ground.parallel import Pool
 
 if TYPE_CHECKING:
+    from aligntools.aligning.parts.training import ViewTraining
     from aligntools.aligning.training.stages import Training
 
 #: Sweeps over a sentence that a trained model is applied to, and how many of these come before collecting.
@@ -137,7 +138,7 @@ class Fertility(Hmm):
         return cls(**fields, jumps=arrays["jumps"], sampler=counts)
 
     @classmethod
-    def finish_in_parts(cls, view: ViewRunner, last: int) -> None:
+    def finish_in_parts(cls, view: "ViewTraining", last: int) -> None:
         """Sample the links of each part."""
         sampler_in_parts.sample_view(view, last)
 

@@ -1,7 +1,7 @@
 """Lexical tables: translation probabilities of words, estimated with priors; words of NULL; pairs that look alike."""
 
 from dataclasses import dataclass
-from typing import TypedDict, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -38,32 +38,16 @@ class Lexicon:
     floors: np.ndarray
 
 
-class LexicalFields(TypedDict):
-    """The fields of `base.LexicalModel`, from which a model of any class is made, with those of its own."""
-
-    words: ViewWords
-    table: Table
-    lexicon: Lexicon
-    counts: list[np.ndarray]
-    tiers: np.ndarray
-    s_null: np.ndarray
-    t_null: np.ndarray
-    p_null: np.ndarray
+#: The fields of `base.LexicalModel` by name, from which a model of any class is made, with those of its own.
+LexicalFields: TypeAlias = dict[str, Any]
 
 
 def lexical_fields(
-    words: ViewWords,
-    table: Table,
-    lexicon: Lexicon,
-    counts: list[np.ndarray],
-    tiers: np.ndarray,
-    s_null: np.ndarray,
-    t_null: np.ndarray,
-    p_null: np.ndarray,
+    words: ViewWords, table: Table, lexicon: Lexicon, counts: list[np.ndarray], *rest: np.ndarray
 ) -> LexicalFields:
-    """Return the fields by their names."""
-    names, values = LexicalFields.__annotations__, (words, table, lexicon, counts, tiers, s_null, t_null, p_null)
-    return cast(LexicalFields, dict(zip(names, values, strict=True)))
+    """Return the fields by their names; ``rest`` are ``tiers``, ``s_null``, ``t_null`` and ``p_null``."""
+    names = "words", "table", "lexicon", "counts", "tiers", "s_null", "t_null", "p_null"
+    return dict(zip(names, (words, table, lexicon, counts, *rest), strict=True))
 
 
 def exp_digamma(x: npt.ArrayLike) -> np.ndarray:

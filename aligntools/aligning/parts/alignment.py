@@ -379,8 +379,8 @@ def whole_model(work: PartedText, models: tuple[tuple[int, int], ...], lowercase
     """
     vocabularies = _whole_words(work, "source"), _whole_words(work, "target")
     views = [
-        _view_model(ViewWork(work, number, letters), last, generation, vocabularies, pool)
-        for number, (letters, (last, generation)) in enumerate(zip(work.settings.views, models, strict=True))
+        _view_model(view, last, generation, vocabularies, pool)
+        for view, (last, generation) in zip(work.views(), models, strict=True)
     ]
     tokens = [0, 0]
     for part in range(work.parts):

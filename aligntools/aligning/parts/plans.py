@@ -11,7 +11,7 @@ from aligntools.aligning.memory import needed_for, of_numbering, of_part
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.parts.part_reader import PartReading
 from aligntools.aligning.parts.training import link_parts, read_text, train_parts
-from aligntools.aligning.parts.work import JobRunner, PartedText, ViewWork
+from aligntools.aligning.parts.work import JobRunner, PartedText
 from aligntools.aligning.settings import AlignerSettings, Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
 from aligntools.formats.opening.recognition import beginning
@@ -145,15 +145,7 @@ def _measured(
             for _ in link_parts(work, runner, train_parts(work, runner), Decisions()):
                 pass
             seconds = clock() - began
-            entries = _entries(work)
+            layouts = [view.store.read(view.name("layout", 0), "offsets")[0] for view in work.views()]
+            entries = sum(int(np.sum(offsets[-1])) for offsets in layouts)
             disk = sum(cut.store.size(name) for name in cut.store.names("*"))
     return seconds / n, 1.5 * disk / n, 8 * entries / n
-
-
-def _entries(work: PartedText) -> int:
-    entries = 0
-    for number, letters in enumerate(work.settings.views):
-        view = ViewWork(work, number, letters)
-        (offsets,) = view.store.read(view.name("layout", 0), "offsets")
-        entries += int(np.sum(offsets[-1]))
-    return entries

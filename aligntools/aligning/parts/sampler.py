@@ -4,6 +4,8 @@ Every part samples its own links. For the links of other parts it uses the HMM's
 does for sentences that are not reached yet. Then the counts of the parts are summed.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from aligntools.aligning.models import kernels_link_counts as kc
@@ -11,13 +13,16 @@ from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.parts.part_reader import read_sizes
 from aligntools.aligning.parts.passes import by_words, last_stage, part_fields, shard_table
 from aligntools.aligning.parts.table import PartTable
-from aligntools.aligning.parts.work import ViewRunner, ViewWork
+from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.training.sampling import CHUNK_TOKENS, DirectionCounts, most_linked, prior_jumps, sample
 from aligntools.ground.parallel import Pool
 
+if TYPE_CHECKING:
+    from aligntools.aligning.parts.training import ViewTraining
 
-def sample_view(view: ViewRunner, last: int) -> None:
+
+def sample_view(view: "ViewTraining", last: int) -> None:
     """Sample the links of a view whose iterations are done."""
     if not view.store.has(view.name("sampler")):
         gather_sums(view.view_work, last, view.generation)
@@ -37,7 +42,7 @@ def gather_sums(view_work: ViewWork, last: int, generation: int) -> None:
     values = view_work.name("values", last)
     forward, reverse = by_words(view_work, generation, values, "row_sums", "column_sums")
     extra = by_words(view_work, generation, values, "extra_rows", "extra_columns")
-    cells = sum(int(read_sizes(store, number)[:, 3].sum()) for number in range(len(view_work.work.files)))
+    cells = sum(int(read_sizes(store, number)[:, 3].sum()) for number in range(len(view_work.files)))
     rows = {f"jump-rows{d}": most_linked(expected) for d, expected in enumerate((forward, reverse))}
     store.write(done, {"cells": cells}, forward=forward, reverse=reverse, s_extra=extra[0], t_extra=extra[1], **rows)
 

@@ -14,7 +14,7 @@ SHARD_ENTRIES = 4_000_000
 
 def part_sides(view_work: ViewWork, part: int) -> tuple[Side, Side, np.ndarray, np.ndarray]:
     """Return both sides of a part in the part's own numbers of the view's words, int32, and these words' ids."""
-    text = view_work.work.text(part)
+    text = view_work.text(part)
     arrays = view_work.store.read_all(view_work.name("ids", part))
     source = Side(arrays["source.map"][text.source.tokens], text.source.offsets)
     target = Side(arrays["target.map"][text.target.tokens], text.target.offsets)

@@ -1,8 +1,9 @@
 """Training and aligning a text in parts: the jobs in their order, and what each leaves behind."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from aligntools.aligning.parts import given_pairs, passes, table, words
 from aligntools.aligning.parts.part_reader import PartReading, read_file, read_sizes, sizes_of
 from aligntools.aligning.parts.passes import last_stage, part_fields
 from aligntools.aligning.parts.table import PartTable
-from aligntools.aligning.parts.work import JobRunner, PartedText, ViewRunner, ViewWork
+from aligntools.aligning.parts.work import JobRunner, PartedText, ViewWork
 from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
 from aligntools.formats.links.pharaoh import Links
@@ -57,8 +58,30 @@ def read_text(reading: PartReading, runner: JobRunner, pool: Pool) -> tuple[tupl
     return sizes_of(reading)
 
 
-class ViewTraining(ViewRunner):
-    """The training of a view. A job is done if its files are there; files that no later one needs are removed."""
+class ViewTraining:
+    """The training of a view. A job is done if its files are there; files that no later one needs are removed.
+
+    parts: The text's parts.
+    generation: Of the table.
+    """
+
+    def __init__(self, view_work: ViewWork, runner: JobRunner) -> None:
+        self.view_work, self.runner, self.parts = view_work, runner, range(view_work.parts)
+        self.store, self.name = view_work.store, view_work.name
+        self.generation = 0
+
+    @property
+    def shards(self) -> range:
+        """The table's shards."""
+        return range(self.view_work.shards())
+
+    def run(self, name: str, function: Callable[..., None], jobs: Sequence[int], *arguments: Any) -> None:
+        """Run jobs: ``function(view_work, *arguments, job, pool)``."""
+        self.runner.run(name, partial(function, self.view_work, *arguments), jobs, view=self.view_work.letters)
+
+    def tell(self, name: str, **figures: Any) -> None:
+        """Report what this process did between the jobs."""
+        self.runner.report({"stage": name, "view": self.view_work.letters, **figures})
 
     def number(self) -> None:
         """Count and number the words."""
@@ -137,9 +160,7 @@ def train_parts(work: PartedText, runner: JobRunner) -> tuple[tuple[int, int], .
 
     Where the network decides on links, learn by which weights it does.
     """
-    models = tuple(
-        train_view(ViewWork(work, number, letters), runner) for number, letters in enumerate(work.settings.views)
-    )
+    models = tuple(train_view(view, runner) for view in work.views())
     if work.best:
         runner.run("deciding", partial(decide, work, models), [0])
     return models
@@ -167,8 +188,7 @@ Models = tuple[tuple[int, int], ...]
 def _views(work: PartedText, models: Models, part: int) -> list[LexicalModel]:
     """Return all views' models of the whole text, of the words of a part alone."""
     of, found = kind_of(work.settings.model_type).load(), []
-    for n, (letters, (last, generation)) in enumerate(zip(work.settings.views, models, strict=True)):
-        view_work = ViewWork(work, n, letters)
+    for view_work, (last, generation) in zip(work.views(), models, strict=True):
         part_table = PartTable(view_work, generation, part)
         found.append(of.of_part(part_table, part_fields(part_table, last), last_stage(view_work, last).parameters()))
     return found

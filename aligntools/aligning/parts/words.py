@@ -27,7 +27,7 @@ def count_view_words(view_work: ViewWork, part: int, pool: Pool) -> None:
     name = view_work.name("words", part)
     if view_work.store.has(name):
         return
-    text = view_work.work.text(part)
+    text = view_work.text(part)
     lengths = text.source.lengths(), text.target.lengths()
     weights = pair_weights(*lengths, view_work.settings.p_null)
     arrays: dict[str, np.ndarray] = {}
@@ -61,7 +61,7 @@ class Numbering:
         ids = self.ids
         found = np.fromiter((ids.setdefault(word, len(ids)) for word in words), np.int64, len(counts))
         if len(ids) > len(self.counts):
-            self.counts = np.concatenate([self.counts, np.zeros(max(len(self.counts), len(ids) - len(self.counts)))])
+            self.counts = np.pad(self.counts, (0, max(len(self.counts), len(ids) - len(self.counts))))
         self.counts[found] += counts
         if len(ids) > 2 * self.most:
             self.forget()
@@ -85,7 +85,7 @@ def number_words(view_work: ViewWork) -> int:
     done, store = view_work.name("vocabulary"), view_work.store
     numberings = _numbered(view_work, MOST_WORDS)
     shared: list[dict[str, int]] = [{}, {}]
-    totals = [_Totals(), _Totals()]
+    totals = [np.zeros((2, 1024)) for _ in SIDES]
     for part in range(view_work.parts):
         arrays: dict[str, np.ndarray] = {}
         for d, side in enumerate(SIDES):
@@ -95,14 +95,15 @@ def number_words(view_work: ViewWork) -> int:
             for k in np.flatnonzero(ids < 0).tolist():
                 beginning = cut(words[k].decode(), SHARED)
                 ids[k] = len(known) + shared[d].setdefault(beginning, len(shared[d]))
-            totals[d].add(ids, counts, masses)
+            totals[d] = _added(totals[d], ids, counts, masses)
             own, places = np.unique(ids, return_inverse=True)
             arrays |= {f"{side}.ids": own.astype(np.int32), f"{side}.map": places[mapping].astype(np.int32)}
         store.write(view_work.name("ids", part), **arrays)
     arrays = {}
     for d, side in enumerate(SIDES):
         known_words = [word.decode() for word in numberings[d].ids]
-        arrays |= totals[d].arrays(side, len(known_words) + len(shared[d]))
+        sums = totals[d][:, : len(known_words) + len(shared[d])]
+        arrays |= {f"{side}.counts": sums[0], f"{side}.masses": sums[1]}
         keys = look_alike_keys(known_words)
         arrays[f"{side}.keys"] = np.concatenate([keys, np.zeros((len(shared[d]) + 1, KEY), np.int32)])
         names = Vocabulary.from_words(known_words[1:] + [MARK + beginning for beginning in shared[d]])
@@ -128,19 +129,11 @@ def _read(view_work: ViewWork, part: int, side: str) -> tuple[list[bytes], np.nd
     return list(Vocabulary(blob, starts).encoded()), mapping, counts, masses
 
 
-class _Totals:
-    """Sums over parts, by word."""
-
-    def __init__(self) -> None:
-        self._sums = np.zeros((2, 1024))
-
-    def add(self, ids: np.ndarray, *columns: np.ndarray) -> None:
-        n = int(ids.max(initial=0)) + 1
-        if n > self._sums.shape[1]:
-            more = np.zeros((2, max(n, 2 * self._sums.shape[1]) - self._sums.shape[1]))
-            self._sums = np.concatenate([self._sums, more], axis=1)
-        for row, column in zip(self._sums, columns, strict=True):
-            row[:n] += np.bincount(ids, column, n)
-
-    def arrays(self, side: str, n: int) -> dict[str, np.ndarray]:
-        return {f"{side}.counts": self._sums[0, :n], f"{side}.masses": self._sums[1, :n]}
+def _added(sums: np.ndarray, ids: np.ndarray, *columns: np.ndarray) -> np.ndarray:
+    """Return sums by word, float64 [columns, words], with those of a part; there may be more words then."""
+    n = int(ids.max(initial=0)) + 1
+    if n > sums.shape[1]:
+        sums = np.pad(sums, ((0, 0), (0, max(n, 2 * sums.shape[1]) - sums.shape[1])))
+    for row, column in zip(sums, columns, strict=True):
+        row[:n] += np.bincount(ids, column, n)
+    return sums

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,6 +36,11 @@ class PartedText:
     def parts(self) -> int:
         """Parts of the whole text."""
         return sum(self.files)
+
+    def views(self) -> "list[ViewWork]":
+        """Return the work on each view."""
+        own = self.store, self.settings, self.files, self.best
+        return [ViewWork(*own, number, letters) for number, letters in enumerate(self.settings.views)]
 
     def place(self, part: int) -> tuple[int, int]:
         """Return which file a part is of, and its number there."""
@@ -89,31 +93,15 @@ def load_text(store: Store, name: str) -> Bitext:
 
 
 @dataclass(frozen=True)
-class ViewWork:
+class ViewWork(PartedText):
     """A view of a text in parts, and how its table is cut into shards.
 
     number: Of the view.
     letters: That words are cut to.
     """
 
-    work: PartedText
-    number: int
-    letters: int
-
-    @property
-    def store(self) -> Store:
-        """The folder."""
-        return self.work.store
-
-    @property
-    def settings(self) -> ResolvedSettings:
-        """The settings."""
-        return self.work.settings
-
-    @property
-    def parts(self) -> int:
-        """Parts of the text."""
-        return self.work.parts
+    number: int = 0
+    letters: int = 0
 
     @property
     def arrays(self) -> int:
@@ -157,29 +145,3 @@ class JobRunner:
 
         self.engine.run(name, function, jobs, one)
         self.report({"stage": name, "jobs": len(jobs), **figures})
-
-
-class ViewRunner:
-    """Runs the jobs of one view.
-
-    parts: The text's parts.
-    generation: Of the table.
-    """
-
-    def __init__(self, view_work: ViewWork, runner: JobRunner) -> None:
-        self.view_work, self.runner, self.parts = view_work, runner, range(view_work.parts)
-        self.store, self.name = view_work.store, view_work.name
-        self.generation = 0
-
-    @property
-    def shards(self) -> range:
-        """The table's shards."""
-        return range(self.view_work.shards())
-
-    def run(self, name: str, function: Callable[..., None], jobs: Sequence[int], *arguments: Any) -> None:
-        """Run jobs: ``function(view_work, *arguments, job, pool)``."""
-        self.runner.run(name, partial(function, self.view_work, *arguments), jobs, view=self.view_work.letters)
-
-    def tell(self, name: str, **figures: Any) -> None:
-        """Report what this process did between the jobs."""
-        self.runner.report({"stage": name, "view": self.view_work.letters, **figures})

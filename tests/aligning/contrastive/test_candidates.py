@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -280,7 +280,7 @@ def test_words_of_a_table_are_as_frequent_as_under_null(model):
     """Sums of a table's probabilities are 1 for every word: they say nothing of how often it occurs."""
     m = model.views[0]
     ones = [np.ones_like(x) for x in (m.lexicon.s_inverse, m.lexicon.t_inverse)]
-    words = {n: getattr(m, n) for n in Ibm2.__dataclass_fields__ if hasattr(m, n)}
+    words = {n: getattr(m, n) for n in (one.name for one in fields(Ibm2)) if hasattr(m, n)}
     words |= {"lexicon": replace(m.lexicon, s_inverse=ones[0], t_inverse=ones[1]), "tension": np.ones(2)}
     found = uses_of(Ibm2(**words)).s_text
     expected = np.log(m.s_null[1:-1] / m.s_null[1:-1].min() + 1)
