@@ -111,12 +111,7 @@ class WordSource(Source):
     """A source that knows words by themselves, such as a lexicon: it gives evidence of types alone."""
 
     @abstractmethod
-    def of_words(
-        self,
-        source: "AnyVocabulary",
-        target: "AnyVocabulary",
-        pool: "Pool",
-    ) -> SourceEvidence:
+    def of_words(self, source: "AnyVocabulary", target: "AnyVocabulary", pool: "Pool") -> SourceEvidence:
         """Return which words of two vocabularies are translations; the most frequent ones come first."""
 
     def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> SourceEvidence:
@@ -126,12 +121,7 @@ class WordSource(Source):
         return self.of_text(*frequent_first(written), written, (written,), pool)
 
     def of_text(
-        self,
-        source: "AnyVocabulary",
-        target: "AnyVocabulary",
-        tried: "Bitext",
-        parts: "Iterable[Bitext]",
-        pool: "Pool",
+        self, source: "AnyVocabulary", target: "AnyVocabulary", tried: "Bitext", parts: "Iterable[Bitext]", pool: "Pool"
     ) -> SourceEvidence:
         """Return what is known of the words of a text that may be in parts.
 

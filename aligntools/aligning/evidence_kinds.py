@@ -51,10 +51,7 @@ class VectorSource(WordSource):
         from aligntools.encoding.lexicon import lexicon
 
         sides = self.vectors([v.words()[1:] for v in (source, target)], pool)
-        about = {
-            "words": [len(side) for side in sides],
-            "missing": [int((~side.any(1)).sum()) for side in sides],
-        }
+        about = {"words": [len(side) for side in sides], "missing": [int((~side.any(1)).sum()) for side in sides]}
         priors = lexicon(source, target, sides, pool)
         return SourceEvidence(self.about | {"entries": len(priors)} | about, priors)
 
@@ -356,12 +353,7 @@ class DictionarySource(WordSource):
         return SourceEvidence(self._about(met, having, source, target), dictionary.singles([*entries, *formed]))
 
     def of_text(
-        self,
-        source: "AnyVocabulary",
-        target: "AnyVocabulary",
-        tried: "Bitext",
-        parts: "Iterable[Bitext]",
-        pool: "Pool",
+        self, source: "AnyVocabulary", target: "AnyVocabulary", tried: "Bitext", parts: "Iterable[Bitext]", pool: "Pool"
     ) -> SourceEvidence:
         """Return the same, each file scaled by how well it agrees with the text, in the better order of sides."""
         from aligntools.encoding import dictionary

@@ -16,9 +16,8 @@ from aligntools.aligning.models.position_tables import LONGEST, PositionTable
 from aligntools.aligning.settings import AlignerSettings, Direction, ResolvedSettings
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import TIERS
-from aligntools.aligning.text.views import view_text
+from aligntools.aligning.text.views import view_words
 from aligntools.formats.links.giza import Entries
-from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.formats.text.giza_trainings import GizaTraining
 from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary
@@ -113,10 +112,9 @@ def _lexical(
     for types, sums in ((table.types, table.row_sums(counts[0])), (table.target_types, table.column_sums(counts[1]))):
         types[:] = np.round(np.clip(1 - sums, 0, 1) / _UNIT)
     tiers = np.zeros(TIERS)
-    none = Side(np.zeros(0, np.int32), np.zeros(1, np.int64))
     for null in nulls:
         null[0] = 0
-    words = view_text(Bitext(none, none, vocabularies[0], vocabularies[1], Skipped()), 0).words
+    words = view_words(*vocabularies, 0)
     lexicon = lexicon_from_counts(table, counts[0], counts[1], tiers, settings.alpha, False, pool)
     p_null = np.full(2, settings.null_prior, np.float32)
     return lexical_fields(words, table, lexicon, counts, tiers, nulls[0], nulls[1], p_null)

@@ -19,11 +19,7 @@ from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.priors import Counted, Priors, combined
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.links.alignments import (
-    ManyAlignments,
-    as_written,
-    links_of,
-)
+from aligntools.links.alignments import ManyAlignments, as_written, links_of
 from aligntools.words.vocabulary import AnyVocabulary, ExtendedVocabulary, Vocabulary
 
 _log = logging.getLogger("aligntools")

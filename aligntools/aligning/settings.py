@@ -113,9 +113,7 @@ class AlignerSettings(Settings):
         group=_TRAINING,
     )
     pegging: bool = option(
-        False,
-        "Use pegging in the hill climbing of IBM 3 and IBM 4: slower, slightly better.",
-        group=_TRAINING,
+        False, "Use pegging in the hill climbing of IBM 3 and IBM 4: slower, slightly better.", group=_TRAINING
     )
     word_classes: int = option(
         50,

@@ -13,9 +13,8 @@ from aligntools.aligning.models.ibm2 import Ibm2
 from aligntools.aligning.models.lexical import lexical_fields, lexicon_from_counts
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import Table
-from aligntools.aligning.text.kernels_look_alikes import KEY, TIERS
-from aligntools.aligning.text.look_alikes import look_alike_keys
-from aligntools.aligning.text.views import ViewWords
+from aligntools.aligning.text.kernels_look_alikes import TIERS
+from aligntools.aligning.text.views import view_words
 from aligntools.formats.links.ttable import NULL, TTable
 from aligntools.words.vocabulary import Vocabulary
 from aligntools.words.white_space import tell_unwritten, whole_words
@@ -64,14 +63,10 @@ def model_from_tables(
         model_type="ibm2", estimator="em", agreement=False, look_alike=False, tension=tension
     ).resolved(len(keys))
     source, target = (Vocabulary.from_bytes(words) for words in (sources, targets))
-    s_words, t_words = source.words(), target.words()
     tiers = np.zeros(TIERS)
     lexicon = lexicon_from_counts(table, values[0], values[1], tiers, settings.alpha, False)
-    maps = tuple(np.append(np.arange(len(w)), len(w)).astype(np.int32) for w in (s_words, t_words))
-    look_alikes = tuple(np.concatenate([look_alike_keys(w), np.zeros((1, KEY), np.int32)]) for w in (s_words, t_words))
-    words = ViewWords(0, s_words, t_words, maps[0], maps[1], look_alikes[0], look_alikes[1])
     nulls = _null(reverse, sources), _null(forward, targets), np.full(2, settings.p_null, np.float32)
-    fields = lexical_fields(words, table, lexicon, values, tiers, *nulls)
+    fields = lexical_fields(view_words(source, target, 0), table, lexicon, values, tiers, *nulls)
     model = Ibm2(**fields, tension=np.full(2, float(tension)))
     return AlignmentModel(settings, source, target, [model], lowercase=lowercase)
 

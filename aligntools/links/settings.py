@@ -34,11 +34,7 @@ class CombiningSettings(PieceReading, Splitting):
         "pharaoh", "giza: A3.final files of the two runs; the second one's links are inverted.", group=_FILES
     )
     index_base: int = option(
-        0,
-        "Number of the first word in the alignment files.",
-        allowed=counts(0, 1),
-        group=_FILES,
-        metavar="0|1",
+        0, "Number of the first word in the alignment files.", allowed=counts(0, 1), group=_FILES, metavar="0|1"
     )
     to: FileFormat = option(
         "pharaoh",

@@ -16,11 +16,7 @@ from aligntools.formats.opening import files
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError
-from aligntools.links.alignments import (
-    ManyAlignments,
-    as_written,
-    links_of,
-)
+from aligntools.links.alignments import ManyAlignments, as_written, links_of
 from aligntools.links.settings import ShortlistSettings, TableWriting
 from aligntools.words.vocabulary import AnyVocabulary
 from aligntools.words.white_space import tell_unwritten, whole_words

@@ -21,8 +21,7 @@ from aligntools.aligning.models.kernels_positions import PositionBlocks
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon
 from aligntools.aligning.models.position_tables import DIAGONAL, PositionTable
 from aligntools.aligning.settings import ResolvedSettings
-from aligntools.aligning.text.kernels_pairs import Directed
-from aligntools.aligning.text.link_matrices import Both, Chunk
+from aligntools.aligning.text.link_matrices import Both, Chunk, directed_of
 from aligntools.aligning.text.views import ParallelText
 from aligntools.aligning.training.expectation import Expectations
 from aligntools.formats.models.modelfile import hold
@@ -148,7 +147,7 @@ class CeptModel(Hmm):
         counted: CeptTotals | None,
     ) -> None:
         given, observed = (text.source, text.target) if d == 0 else (text.target, text.source)
-        place = Directed(chunk.k0, given.tokens, given.offsets, observed.tokens, observed.offsets, chunk.cell_offsets)
+        place = directed_of(text, chunk, d)
         a, b = given.offsets[chunk.k0], given.offsets[chunk.k1]
         fertility, nulls = np.full(b - a, -1, np.int32), np.zeros(chunk.k1 - chunk.k0)
         fewer, more = np.zeros((2, b - a), np.float32)

@@ -17,8 +17,7 @@ from aligntools.aligning.parts import sampler as sampler_in_parts
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.settings import ResolvedSettings
-from aligntools.aligning.text.kernels_pairs import Directed
-from aligntools.aligning.text.link_matrices import Both, Chunk
+from aligntools.aligning.text.link_matrices import Both, Chunk, directed_of
 from aligntools.aligning.text.views import ParallelText
 from aligntools.aligning.training.sampling import link_candidates, sampler_scratch, train_sampler
 from aligntools.formats.models.modelfile import hold
@@ -87,9 +86,7 @@ class Fertility(Hmm):
         sizes, both = (len(self.words.s_words), len(self.words.t_words)), []
         for d, way in enumerate((1, -1)):
             found = link_candidates(text, chunk, posteriors[d], self.table, d == 0, pool)
-            given, observed = (text.source, text.target)[::way]
-            sides = given.tokens, given.offsets, observed.tokens, observed.offsets
-            place, known = Directed(chunk.k0, *sides, chunk.cell_offsets), sizes[::way]
+            place, known = directed_of(text, chunk, d), sizes[::way]
 
             def task(
                 b: tuple[int, int], place: Any = place, found: Any = found, d: int = d, known: Any = known

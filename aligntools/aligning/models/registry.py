@@ -166,11 +166,4 @@ register(
     )
 )
 register(ModelKind("ibm3", f"{_MODELS}.ibm3:Ibm3", "hmm", own=_ITERATIONS | _CEPTS))
-register(
-    ModelKind(
-        "ibm4",
-        f"{_MODELS}.ibm4:Ibm4",
-        "hmm",
-        own=_ITERATIONS | _CEPTS | _CLASSES,
-    )
-)
+register(ModelKind("ibm4", f"{_MODELS}.ibm4:Ibm4", "hmm", own=_ITERATIONS | _CEPTS | _CLASSES))

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from aligntools.aligning.text.cooccurrence import Table
-from aligntools.aligning.text.kernels_pairs import Pairs
+from aligntools.aligning.text.kernels_pairs import Directed, Pairs
 from aligntools.aligning.text.views import ParallelText
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.parallel import Pool, balanced_blocks
@@ -65,6 +65,12 @@ def pairs_of(text: ParallelText, chunk: Chunk) -> Pairs:
     return Pairs(
         chunk.k0, text.source.tokens, text.source.offsets, text.target.tokens, text.target.offsets, chunk.cell_offsets
     )
+
+
+def directed_of(text: ParallelText, chunk: Chunk, d: int) -> Directed:
+    """Return one direction of a chunk of a text as kernels take it; ``d`` is 0 forward, 1 reverse."""
+    given, observed = (text.target, text.source) if d else (text.source, text.target)
+    return Directed(chunk.k0, given.tokens, given.offsets, observed.tokens, observed.offsets, chunk.cell_offsets)
 
 
 class CellMemory:

@@ -8,7 +8,7 @@ than either.
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from aligntools.aligning.text.kernels_look_alikes import KEY
 from aligntools.aligning.text.look_alikes import look_alike_keys, simplify
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.words.vocabulary import AnyVocabulary
+
+if TYPE_CHECKING:
+    from aligntools.aligning.applying.model_text import ModelText
+    from aligntools.aligning.text.link_matrices import LinkMatrices
 
 #: Chinese characters and kana: one carries about as much as two letters.
 _CHARACTERS = re.compile("[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -82,16 +86,8 @@ class ViewWords:
         return {word: i for i, word in enumerate(self.t_words)}
 
 
-class ParallelText(Protocol):
-    """What has both sides of a text, in ids of any kind: `Bitext`, `TextView`, `LinkMatrices`."""
-
-    @property
-    def source(self) -> Side:
-        """The source side."""
-
-    @property
-    def target(self) -> Side:
-        """The target side."""
+#: What has both sides of a text, in ids of any kind.
+ParallelText: TypeAlias = "Bitext | TextView | LinkMatrices | ModelText"
 
 
 @dataclass(eq=False)
@@ -113,20 +109,23 @@ class TextView:
     words: ViewWords
 
 
+def view_words(source: AnyVocabulary, target: AnyVocabulary, letters: int) -> ViewWords:
+    """Return the words of both sides, cut to so many letters; 0 keeps them whole."""
+    (s_words, s_map), (t_words, t_map) = (cut_words(side.words(), letters) for side in (source, target))
+    maps = (np.append(own, np.int32(len(words))) for own, words in ((s_map, s_words), (t_map, t_words)))
+    none = np.zeros((1, KEY), np.int32)
+    keys = (np.concatenate([look_alike_keys(words), none]) for words in (s_words, t_words))
+    return ViewWords(letters, s_words, t_words, *maps, *keys)
+
+
 def view_text(bitext: Bitext, letters: int) -> TextView:
     """Return a text with its words cut to so many letters; 0 keeps them whole."""
-    source, s_words, s_map, s_keys = _side_view(bitext.source, bitext.source_vocabulary, letters)
-    target, t_words, t_map, t_keys = _side_view(bitext.target, bitext.target_vocabulary, letters)
-    return TextView(source, target, ViewWords(letters, s_words, t_words, s_map, t_map, s_keys, t_keys))
-
-
-def _side_view(side: Side, vocabulary: AnyVocabulary, letters: int) -> tuple[Side, list[str], np.ndarray, np.ndarray]:
-    """Return one side's words as numbers, by name, from the vocabulary's ids, and their look-alike keys."""
-    words, mapping = cut_words(vocabulary.words(), letters)
-    is_cut = isinstance(side, CutSide) and side.letters == letters
-    tokens = side.tokens if is_cut else mapping[side.tokens]
-    keys = np.concatenate([look_alike_keys(words), np.zeros((1, KEY), np.int32)])
-    return Side(tokens, side.offsets), words, np.append(mapping, np.int32(len(words))), keys
+    words = view_words(bitext.source_vocabulary, bitext.target_vocabulary, letters)
+    source, target = (
+        Side(side.tokens if isinstance(side, CutSide) and side.letters == letters else own[side.tokens], side.offsets)
+        for side, own in ((bitext.source, words.s_map), (bitext.target, words.t_map))
+    )
+    return TextView(source, target, words)
 
 
 def collapse(bitext: Bitext, letters: int) -> None:

@@ -32,12 +32,7 @@ class DistributionFamily:
     """
 
     def __init__(
-        self,
-        values: np.ndarray,
-        ptr: np.ndarray,
-        rate: float,
-        ids: np.ndarray | None = None,
-        n_groups: int = 0,
+        self, values: np.ndarray, ptr: np.ndarray, rate: float, ids: np.ndarray | None = None, n_groups: int = 0
     ) -> None:
         self.p = np.array(values, np.float32, order="C")
         self.place = ptr, _NO_IDS if ids is None else ids, ids is not None

@@ -23,7 +23,7 @@ from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.settings import MEDIUM, SMALL, Decisions, ResolvedSettings
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_pairs import Directed
-from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices, pairs_of
+from aligntools.aligning.text.link_matrices import Chunk, LinkMatrices, directed_of, pairs_of
 from aligntools.aligning.text.views import ParallelText
 from aligntools.aligning.training.view_priors import ViewPriors
 from aligntools.ground.parallel import Pool
@@ -151,12 +151,6 @@ def _direction(
     return DirectionCounts(table, forward, *counts, seed * 2 + forward)
 
 
-def _finished(d: DirectionCounts, table: Table) -> kc.LinkCounts:
-    pairs, fertility = d.means.pairs + d.extra, d.means.fertility.astype(np.float32)
-    words = np.append(table.row_sums(pairs) if d.forward else table.column_sums(pairs), d.counts.words[-1])
-    return d.counts._replace(pairs=pairs, words=words, jumps=d.means.jumps, fertility=fertility)
-
-
 def train_sampler(
     hmm: Hmm,
     matrices: LinkMatrices,
@@ -179,7 +173,12 @@ def train_sampler(
     directions = [_direction(hmm, forward, looks, settings.seed, priors) for forward in (True, False)]
     total = max(1, sum(c.n_cells for c in matrices.chunks))
     sample(hmm, matrices, directions, total, len(matrices.chunks) > 1, settings, pool, last_pass)
-    return [_finished(d, table) for d in directions]
+    found = []
+    for d in directions:
+        pairs, fertility = d.means.pairs + d.extra, d.means.fertility.astype(np.float32)
+        words = np.append(table.row_sums(pairs) if d.forward else table.column_sums(pairs), d.counts.words[-1])
+        found.append(d.counts._replace(pairs=pairs, words=words, jumps=d.means.jumps, fertility=fertility))
+    return found
 
 
 def sample(
@@ -225,9 +224,8 @@ def sample(
         ) -> None:
             if several and reached:
                 d.add_expected(-sum(c.n_cells for c in reached) / total)
-            c, o = (source, target) if d.forward else (target, source)
             links = found[0 if d.forward else 1]
-            text = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
+            text = directed_of(matrices, chunk, 0 if d.forward else 1)
             scratch = sampler_scratch(text, chunk.k0, chunk.k1)
             kc.add_chunk(chunk.k0, chunk.k1, text, links, 1.0, d.counts, scratch.fertility)
             how = settings.sampler_p_null, kf.LEXICAL_PRIOR, sweeps, burn, False, np.uint64(0)

@@ -359,16 +359,13 @@ def steps_of(settings: ResolvedSettings, n_tokens: int, stage: str) -> int:
 
 def step_text(source: Side, target: Side, steps: int, step: int) -> tuple[Side, Side]:
     """Return every ``steps``-th sentence pair of a text, from the ``step``-th on."""
-    return _every(source, steps, step % steps), _every(target, steps, step % steps)
-
-
-def _every(side: Side, steps: int, first: int) -> Side:
-    lengths = side.lengths()
-    chosen = np.zeros(len(lengths), bool)
-    chosen[first::steps] = True
-    offsets = np.zeros(int(chosen.sum()) + 1, np.int64)
-    np.cumsum(lengths[chosen], out=offsets[1:])
-    return Side(side.tokens[np.repeat(chosen, lengths)], offsets)
+    chosen = np.arange(len(source)) % steps == step % steps
+    sides = []
+    for side in (source, target):
+        lengths = side.lengths()
+        offsets = np.concatenate([[0], np.cumsum(lengths[chosen])])
+        sides.append(Side(side.tokens[np.repeat(chosen, lengths)], offsets))
+    return sides[0], sides[1]
 
 
 def interpolate(

@@ -32,7 +32,7 @@ from aligntools.aligning.training.view_priors import (
     GivenPriors,
     ViewMapping,
     ViewPriors,
-    piece_priors,
+    of_pieces,
     tell_foreign,
     view_priors,
 )
@@ -40,7 +40,7 @@ from aligntools.formats.links.priors import Priors
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.parallel import Pool
 from aligntools.ground.run import Report
-from aligntools.words.vocabulary import AnyVocabulary, Vocabulary
+from aligntools.words.vocabulary import Vocabulary
 
 _log = logging.getLogger("aligntools")
 
@@ -151,11 +151,16 @@ def train_model(
         models, settings = reconstruct(bitext, models, settings, pool, cells, reconstruction, report)
     subwords = None
     if settings.subwords and not reconstruction:
-        before, words = start.subwords if start else None, given.of_pieces
-        own = partial(piece_priors, words, lowercase) if words is not None and len(words.lexical) else None
-        subwords = train_subwords(
-            bitext, settings, pool, cells, report, before, own, [m.subwords for m in learned.chain] if learned else []
-        )
+        words = given.of_pieces or Priors()
+
+        def own(source: Subwords, target: Subwords, view: ViewWords) -> ViewPriors:
+            return view_priors(
+                of_pieces(words, source, target, lowercase), view, False, PriorWeights(prior_lexical=1.0)
+            )
+
+        older = [m.subwords for m in learned.chain] if learned else []
+        before, known = start.subwords if start else None, own if len(words.lexical) else None
+        subwords = train_subwords(bitext, settings, pool, cells, report, before, known, older)
     source, target = bitext.source_vocabulary, bitext.target_vocabulary
     assert isinstance(source, Vocabulary), "the text has words of its own"
     assert isinstance(target, Vocabulary)
@@ -177,33 +182,29 @@ def warm_start(
     `Lexicon.reverse` are probabilities up to a factor for each word. ``counts`` are empty: the models are a start for
     training, and are not applied.
     """
-    return [_started(bitext, old, settings, pool) for old in models]
-
-
-def _started(bitext: Bitext, old: LexicalModel, settings: ResolvedSettings, pool: Pool) -> LexicalModel:
-    text = view_text(bitext, old.letters)
-    words = text.words
-    sizes = len(words.s_words), len(words.t_words)
-    table, _ = build_table(text.source, text.target, *sizes, pool, settings.keep, settings.p_null)
-    lexicon = old.lexicon
-    both = [lexicon.forward] if lexicon.reverse is lexicon.forward else [lexicon.forward, lexicon.reverse]
-    values = old_values(table, words, old, both, lexicon.default)
-    s_ones, t_ones = (np.ones(size + 1, np.float32) for size in sizes)
-    lexicon = Lexicon(values[0], values[-1], s_ones, t_ones, lexicon.default, lexicon.floors)
-    s_null = _null(text.source, words.s_words, old.words.s_ids, old.s_null)
-    t_null = _null(text.target, words.t_words, old.words.t_ids, old.t_null)
-    fields = lexical_fields(words, table, lexicon, [], np.zeros(TIERS), s_null, t_null, old.p_null)
-    of: type[LexicalModel] = kind_of(settings.model_type).load()
-    return of.on_text(fields, old, text, settings)
-
-
-def _null(side: Side, words: list[str], known: dict[str, int], old_null: np.ndarray) -> np.ndarray:
-    """Map the probabilities under NULL to a new vocabulary; new words get their share of the text."""
-    out, _ = unigrams(side, len(words))
-    for i, word in enumerate(words):
-        if word in known:
-            out[i] = old_null[known[word]]
-    return out
+    found, of = [], kind_of(settings.model_type).load()
+    for old in models:
+        text = view_text(bitext, old.letters)
+        words, lexicon = text.words, old.lexicon
+        sizes = len(words.s_words), len(words.t_words)
+        table, _ = build_table(text.source, text.target, *sizes, pool, settings.keep, settings.p_null)
+        both = [lexicon.forward] if lexicon.reverse is lexicon.forward else [lexicon.forward, lexicon.reverse]
+        values = old_values(table, words, old, both, lexicon.default)
+        ones = (np.ones(size + 1, np.float32) for size in sizes)
+        lexicon = Lexicon(values[0], values[-1], *ones, lexicon.default, lexicon.floors)
+        nulls = []
+        for side, names, known, null in (
+            (text.source, words.s_words, old.words.s_ids, old.s_null),
+            (text.target, words.t_words, old.words.t_ids, old.t_null),
+        ):
+            own, _ = unigrams(side, len(names))  # new words have their share of the text
+            for i, word in enumerate(names):
+                if word in known:
+                    own[i] = null[known[word]]
+            nulls.append(own)
+        fields = lexical_fields(words, table, lexicon, [], np.zeros(TIERS), *nulls, old.p_null)
+        found.append(of.on_text(fields, old, text, settings))
+    return found
 
 
 #: The model of pieces is trained on every n-th sentence pair of a text with more source tokens, on at least so many.
@@ -234,21 +235,18 @@ def train_subwords(
     """
     known = [one for one in learned if one is not None]
     before = start or (known[0] if known else None)
-    cuts = (
-        [before.source, before.target]
-        if before
-        else [
-            _learned(getattr(bitext, name), getattr(bitext, f"{name}_vocabulary"), settings.subwords)
-            for name in ("source", "target")
-        ]
-    )
+    cuts = [before.source, before.target] if before else []
+    for side, vocabulary in () if before else bitext.sides:
+        words: Sequence[str] = vocabulary.words()
+        counts = np.bincount(side.tokens, minlength=len(words)).tolist()
+        cuts.append(learn_subwords(words, counts, settings.subwords))
     steps = max(1, len(bitext.source.tokens) // TOKENS)
     if steps > 1:
         source, target = (Side(s.tokens, s.offsets) for s in step_text(bitext.source, bitext.target, steps, 0))
         bitext = replace(bitext, source=source, target=target)
     sides, vocabularies = [], []
-    for name, subwords in zip(("source", "target"), cuts, strict=True):
-        arrays, new = numbered(getattr(bitext, name), getattr(bitext, f"{name}_vocabulary"), subwords, {"": 0})
+    for (side, vocabulary), subwords in zip(bitext.sides, cuts, strict=True):
+        arrays, new = numbered(side, vocabulary, subwords, {"": 0})
         sides.append(arrays)
         vocabularies.append(Vocabulary.from_words(new))
     pieces = as_bitext(cut_sides(*sides), *vocabularies)
@@ -260,11 +258,6 @@ def train_subwords(
         given = with_learned(given, [[one.model] for one in known])
     (model,) = train(pieces, own, pool, max_cells, of_pieces, [start.model] if start else None, given)
     return SubwordMember(cuts[0], cuts[1], model)
-
-
-def _learned(side: Side, vocabulary: AnyVocabulary, merges: int) -> Subwords:
-    words: Sequence[str] = vocabulary.words()
-    return learn_subwords(words, np.bincount(side.tokens, minlength=len(words)).tolist(), merges)
 
 
 #: Links that the model expects less often are left out.

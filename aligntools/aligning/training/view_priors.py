@@ -144,20 +144,16 @@ def view_priors(priors: Priors, words: ViewWords, lowercase: bool, weights: Prio
     )
 
 
-def piece_priors(priors: Priors, lowercase: bool, source: Subwords, target: Subwords, words: ViewWords) -> ViewPriors:
-    """Map links of words, which count in full, to the pieces of a text; see `view_priors`."""
-    return view_priors(of_pieces(priors, source, target, lowercase), words, False, PriorWeights(prior_lexical=1.0))
-
-
 def of_pieces(priors: Priors, source: Subwords, target: Subwords, lowercase: bool) -> Priors:
     """Return links of words as links of all their pieces, each with its share of the count.
 
     What a link counts for goes to the pieces of the longer word in equal shares; fertilities and jumps are left out.
     """
-    (s_sizes, s_starts, s_ids, s_names), (t_sizes, t_starts, t_ids, t_names) = (
-        _cut(vocabulary, subwords, lowercase)
-        for vocabulary, subwords in ((priors.source_vocabulary, source), (priors.target_vocabulary, target))
+    (s_sizes, s_ids, s_names), (t_sizes, t_ids, t_names) = (
+        subwords.cut([word.lower() for word in words.words()] if lowercase else words.words())
+        for words, subwords in ((priors.source_vocabulary, source), (priors.target_vocabulary, target))
     )
+    s_starts, t_starts = (np.cumsum(sizes) - sizes for sizes in (s_sizes, t_sizes))
     s, t = priors.lexical.keys.T.astype(np.int64)
     cells = s_sizes[s] * t_sizes[t]
     rows = np.repeat(np.arange(len(s)), cells)
@@ -167,14 +163,6 @@ def of_pieces(priors: Priors, source: Subwords, target: Subwords, lowercase: boo
     share = priors.lexical.alphas[rows] / np.maximum(s_sizes[s], t_sizes[t])[rows]
     names = [Vocabulary.from_words(pieces) for pieces in (s_names, t_names)]
     return Priors(names[0], names[1], Counted.of(columns, share))
-
-
-def _cut(
-    vocabulary: Vocabulary, subwords: Subwords, lowercase: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
-    words = vocabulary.words()
-    sizes, ids, pieces = subwords.cut([word.lower() for word in words] if lowercase else words)
-    return sizes, np.cumsum(sizes) - sizes, ids, pieces
 
 
 def _fertilities(table: Counted, ids: np.ndarray, size: int, weight: float) -> np.ndarray:
