@@ -99,7 +99,11 @@ class Reshaping:
                 self.mismatched.add(side, self.pieces.paths[side], wrong[side])
         self.mismatched.end_block(wrong.any(axis=0))
         if wrong.any():
-            block = _without(block, wrong.any(axis=0))
+            out = wrong.any(axis=0)
+            tables = block.table, block.forward_table, block.reverse_table
+            table, forward, reverse = (links and without_links(links, out) for links in tables)
+            kept = block.probabilities[~out[block.table.sentences()]]
+            block = replace(block, table=table, probabilities=kept, forward_table=forward, reverse_table=reverse)
         return self._mapped(block, [None if cut is None else cut.pieces_of for cut in cuts], line)
 
     def _known(self, lines: Sequence[bytes], path: object) -> str:
@@ -139,10 +143,3 @@ class Reshaping:
         for text in (self.raw, self.tokens, self.pieces):
             if text is not None:
                 text.close()
-
-
-def _without(block: Alignments, wrong: np.ndarray) -> Alignments:
-    forward, reverse = (links and without_links(links, wrong) for links in (block.forward_table, block.reverse_table))
-    probabilities = block.probabilities[~wrong[block.table.sentences()]]
-    table = without_links(block.table, wrong)
-    return replace(block, table=table, probabilities=probabilities, forward_table=forward, reverse_table=reverse)

@@ -163,7 +163,10 @@ class AlignmentSinks:
         if self.paths["output"]:
             shown = block.probabilities if self.writing.link_probabilities else None
             links = format_pharaoh(block.table, "source", shown, compiled)
-            written["output"] = tab_separated(sides, links) if sides and tsv else links
+            if sides and tsv:
+                rows = zip(*sides, links.split(b"\n")[:-1], strict=True)
+                links = b"".join(b"\t".join(row) + b"\n" for row in rows)
+            written["output"] = links
         if self.paths["word_pairs"]:
             assert sides is not None
             written["word_pairs"] = word_pairs(block, sides, tsv)
@@ -203,12 +206,6 @@ def word_pairs(block: Alignments, sides: Sequence[Sequence[bytes]], python: bool
         out += [f"{source}\t{target}\t{p:.4g}\n" for source, target, p in found]
         out.append("\n")
     return "".join(out).encode()
-
-
-def tab_separated(sides: Sequence[Sequence[bytes]], links: bytes) -> bytes:
-    """Return lines of source, target and links with tabs between."""
-    rows = zip(*sides, links.split(b"\n")[:-1], strict=True)
-    return b"".join(b"\t".join(row) + b"\n" for row in rows)
 
 
 def score_lines(scores: npt.NDArray[np.float64]) -> bytes:
@@ -317,7 +314,8 @@ def link_costs(
     if model not in (1, 2, 3):
         raise UsageProblem(f"model is 1, 2 or 3, not {model}")
     for links, side, column in ((forward, bitext.target, 1), (reverse, bitext.source, 0)):
-        if links is not None and costs.chosen_twice(links, side, column):
+        at = [] if links is None else side.offsets[links.sentences()] + links.pairs[:, column]
+        if np.bincount(at, minlength=1).max() > 1:
             raise UsageProblem("a word has two links; score the single directions' links, each word's best")
     directed = costs.directed(priors, bitext, not case_sensitive) if priors is not None else costs.NONE
     with pool_of(threads) as pool:

@@ -53,14 +53,6 @@ class TextFiles:
         """The files of the text."""
         return (self.source, self.target) if self.joint_file is None else (self.joint_file,)
 
-    @property
-    def _piece_files(self) -> dict[str, str | None]:
-        return {"source": self.source_pieces, "target": self.target_pieces, "joint": self.joint_pieces}
-
-    @property
-    def _cut(self) -> bool:
-        return any(path is not None for path in self._piece_files.values())
-
     def paths(self, split: str | None) -> TextSides:
         """Return the text as functions take it."""
         if self.joint_file is not None:
@@ -91,17 +83,19 @@ class TextFiles:
         """
         with_text, with_words = outputs.writing.output_format == "tsv", bool(outputs.paths["word_pairs"])
         languages = self.tokenizing.tokenize
-        if not (self._cut or with_text or with_words or self.pieces.to_words or languages):
+        files = {"source": self.source_pieces, "target": self.target_pieces, "joint": self.joint_pieces}
+        pieces = {name: split_as(path, reading.split) for name, path in files.items()}
+        cut = any(path is not None for path in files.values())
+        if not (cut or with_text or with_words or self.pieces.to_words or languages):
             yield self.paths(reading.split)
             return
         from aligntools.aligning.link_units import Reshaping
         from aligntools.formats.text.raw_pairs import RawPairs
 
         raw, tokens = raw_text(self, reading, applied)
-        pieces = {name: split_as(path, reading.split) for name, path in self._piece_files.items()}
         outputs.shape = Reshaping(
             raw,
-            RawPairs(**pieces) if self._cut else None,
+            RawPairs(**pieces) if cut else None,
             tokens=tokens,
             to_words=self.pieces.to_words,
             scheme=self.pieces.scheme,

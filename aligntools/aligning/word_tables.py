@@ -26,15 +26,13 @@ LEAST = 1e-7
 FEWEST = 0.1
 #: Beams beyond this are cut to it: 32-bit numbers would be infinite.
 _WIDEST = 1e30
+_LINES = 100_000  # written at a time
 
 
-def model_from_tables(
-    forward: TTable, reverse: TTable, tension: float = 4.0, lowercase: bool = False
-) -> AlignmentModel:
+def model_from_tables(forward: TTable, reverse: TTable, lowercase: bool = False) -> AlignmentModel:
     """Return a model that aligns by two tables of word probabilities.
 
     forward, reverse: ``p(target | source)`` and ``p(source | target)``.
-    tension: How strongly links keep to the diagonal (Dyer et al. 2013), in both directions.
     lowercase: Put the tables' words in lower case, and the text's.
     Returns both directions, each by itself. Raises ValueError when the tables have next to no pairs of words in common.
     """
@@ -59,15 +57,14 @@ def model_from_tables(
     s, t = keys // (len(targets) + 1), keys % (len(targets) + 1)
     types = [np.bincount(side, minlength=n + 1).astype(np.int32) for side, n in ((s, len(sources)), (t, len(targets)))]
     table = Table(np.concatenate([[0], np.cumsum(types[0])]).astype(np.int64), t.astype(np.int32), *types)
-    settings = AlignerSettings(
-        model_type="ibm2", estimator="em", agreement=False, look_alike=False, tension=tension
-    ).resolved(len(keys))
+    settings = AlignerSettings(model_type="ibm2", estimator="em", agreement=False, look_alike=False)
+    settings = settings.resolved(len(keys))
     source, target = (Vocabulary.from_bytes(words) for words in (sources, targets))
     tiers = np.zeros(TIERS)
     lexicon = lexicon_from_counts(table, values[0], values[1], tiers, settings.alpha, False)
     nulls = _null(reverse, sources), _null(forward, targets), np.full(2, settings.p_null, np.float32)
     fields = lexical_fields(view_words(source, target, 0), table, lexicon, values, tiers, *nulls)
-    model = Ibm2(**fields, tension=np.full(2, float(tension)))
+    model = Ibm2(**fields, tension=np.full(2, settings.tension))
     return AlignmentModel(settings, source, target, [model], lowercase=lowercase)
 
 
@@ -91,7 +88,7 @@ def _null(table: TTable, words: list[bytes]) -> np.ndarray:
     return np.concatenate([[0], np.where(p > 0, p, least), [least]]).astype(np.float32)
 
 
-def ttable_lines(model: AlignmentModel, beam: float | None = None, rows: int = 100_000) -> Iterator[bytes]:
+def ttable_lines(model: AlignmentModel, beam: float | None = None) -> Iterator[bytes]:
     """Yield blocks of lines ``source TAB target TAB ln p(target | source)``, NULL as ``<eps>``; bytes.
 
     Lines of the first view's table, by source word, then target word id. A reverse model (``direction`` reverse) gives
@@ -123,8 +120,8 @@ def ttable_lines(model: AlignmentModel, beam: float | None = None, rows: int = 1
     whole = fine[0][first[kept]] & fine[1][second[kept]]
     tell_unwritten(left_out + int(np.count_nonzero(~whole)))
     kept = kept[whole]
-    for a in range(0, len(kept), rows):
-        part = kept[a : a + rows]
+    for a in range(0, len(kept), _LINES):
+        part = kept[a : a + _LINES]
         columns = zip(first[part], second[part], logs[part], strict=True)
         yield "".join(f"{words[s]}\t{others[t]}\t{x:.6g}\n" for s, t, x in columns).encode()
 

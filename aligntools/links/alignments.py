@@ -122,13 +122,12 @@ def _told_apart(given: Any) -> tuple[Any, bool | None]:
     if isinstance(given, np.ndarray) and given.ndim == 2:
         return given, True
     items = list(given)
-    return items, _is_link(items[0]) if items else None
-
-
-def _is_link(item: Any) -> bool:
-    if isinstance(item, str) or not hasattr(item, "__len__") or len(item) != 2 or isinstance(item, set | frozenset):
-        return False
-    return all(isinstance(number, Integral) for number in item)
+    if not items:
+        return items, None
+    first = items[0]
+    if isinstance(first, str | set | frozenset) or not hasattr(first, "__len__") or len(first) != 2:
+        return items, False
+    return items, all(isinstance(number, Integral) for number in first)
 
 
 def links_of(

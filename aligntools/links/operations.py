@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, Unpack
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 
@@ -34,44 +34,31 @@ class MismatchedLines(DataError):
     """Two files that must have the same number of lines have not."""
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(NamedTuple):
     """Something to do with alignment files.
 
     about: One line for the help.
     operands: How many files it takes, 1 or 2.
     yields: ``links``: a line per sentence pair; ``grid``: a picture and that line; ``summary``: figures at the end.
-    apply: Takes one or two `Links` and keyword arguments ``flavor`` and ``compiled``, returns `Links`.
     """
 
     name: str
     about: str
     operands: int
     yields: str
-    apply: Callable[..., Links]
-
-
-def _combining(method: str) -> Callable[..., Links]:
-    return lambda first, second, **how: symmetrize(first, second, method, **how)
 
 
 _ALL = (
-    Operation("convert", "sort the links of one file, once each", 1, "links", lambda a, **_: a),
-    Operation("invert", "exchange source and target", 1, "links", lambda a, **_: a.inverted()),
-    Operation("display", "draw one file's links as grids", 1, "grid", lambda a, **_: a),
-    Operation("intersect", "links of both files", 2, "links", _combining("intersect")),
-    Operation("union", "links of either file", 2, "links", _combining("union")),
-    Operation(
-        "grow", "intersection, then neighbours of its links that have a free word", 2, "links", _combining("grow")
-    ),
-    Operation("grow-diag", "the same, diagonal neighbours too", 2, "links", _combining("grow-diag")),
-    Operation(
-        "grow-diag-final", "then links of either file with a free word", 2, "links", _combining("grow-diag-final")
-    ),
-    Operation(
-        "grow-diag-final-and", "or only those with both words free", 2, "links", _combining("grow-diag-final-and")
-    ),
-    Operation("fmeasure", "P, R and F of the first file against the second", 2, "summary", _combining("intersect")),
+    Operation("convert", "sort the links of one file, once each", 1, "links"),
+    Operation("invert", "exchange source and target", 1, "links"),
+    Operation("display", "draw one file's links as grids", 1, "grid"),
+    Operation("intersect", "links of both files", 2, "links"),
+    Operation("union", "links of either file", 2, "links"),
+    Operation("grow", "intersection, then neighbours of its links that have a free word", 2, "links"),
+    Operation("grow-diag", "the same, diagonal neighbours too", 2, "links"),
+    Operation("grow-diag-final", "then links of either file with a free word", 2, "links"),
+    Operation("grow-diag-final-and", "or only those with both words free", 2, "links"),
+    Operation("fmeasure", "P, R and F of the first file against the second", 2, "summary"),
 )
 #: Everything that can be done, by name.
 OPERATIONS = {operation.name: operation for operation in _ALL}
@@ -129,7 +116,11 @@ def combine(
             tally.first += len(sides[0].pairs)
             tally.second += len(sides[-1].pairs)
             compiled = True if tally.first + tally.second >= _COMPILE else None
-            result = operation.apply(*sides, flavor=settings.flavor, compiled=compiled)
+            if operation.operands == 1:
+                result = sides[0].inverted() if name == "invert" else sides[0]
+            else:
+                method = name if name in METHODS else "intersect"  # of what both files have, fmeasure counts
+                result = symmetrize(sides[0], sides[1], method, settings.flavor, compiled)
             result = through(result, begin) if through else result
             tally.result += len(result.pairs)
             tally.empty += int(np.count_nonzero(result.counts() == 0))

@@ -97,12 +97,6 @@ def link_costs(
     return out
 
 
-def chosen_twice(links: Links, observed: Side, column: int) -> bool:
-    """Return whether a word of the observed side, which has this column of the links, has two."""
-    at = observed.offsets[links.sentences()] + links.pairs[:, column]
-    return bool(np.bincount(at, minlength=1).max() > 1)
-
-
 def jump_counts(bitext: Bitext, forward: Links) -> np.ndarray:
     """Count jumps between the links of target words, from -1,024 to 1,023; int64 [2048]."""
     links = _positions(forward, bitext.target, 1)

@@ -294,20 +294,7 @@ def fold_block(
 
 @kernel
 def unseen_cells(
-    k0,
-    k1,
-    base,
-    s_tokens,
-    s_offsets,
-    t_tokens,
-    t_offsets,
-    cell_offsets,
-    s_value,
-    t_value,
-    default,
-    alike,
-    moved,
-    cells,
+    k0, k1, base, s_tokens, s_offsets, t_tokens, t_offsets, cell_offsets, s_value, t_value, default, alike, moved, cells
 ):
     """Set cells of words that a model has not seen, where they hold the ``default`` of a missing pair.
 

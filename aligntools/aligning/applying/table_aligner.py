@@ -18,14 +18,10 @@ from aligntools.formats.links.ttable import NULL, TTable
 FLOOR = 1e-9
 
 
-def log_poisson(n: int, mean: float) -> float:
-    """Return ``ln Poisson(n; mean)``."""
-    return n * math.log(mean) - math.lgamma(n + 1) - mean
-
-
 def log_length(observed: int, conditioning: int, ratio: float) -> float:
     """Return the log probability of so many observed words, ``ratio`` being expected for each given one."""
-    return log_poisson(observed, 0.05 + conditioning * ratio)
+    mean = 0.05 + conditioning * ratio
+    return observed * math.log(mean) - math.lgamma(observed + 1) - mean
 
 
 @dataclass

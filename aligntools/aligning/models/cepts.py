@@ -20,7 +20,6 @@ from aligntools.aligning.models.kernels_jumps import Jumps
 from aligntools.aligning.models.kernels_positions import PositionBlocks
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon
 from aligntools.aligning.models.position_tables import DIAGONAL, PositionTable
-from aligntools.aligning.settings import ResolvedSettings
 from aligntools.aligning.text.link_matrices import Both, Chunk, directed_of
 from aligntools.aligning.text.views import ParallelText
 from aligntools.aligning.training.expectation import Expectations
@@ -246,7 +245,9 @@ class CeptStage(Stage):
         """Return parameters for the first iteration, which does not climb by them."""
         flat = tuple(np.full((n + 1, kc.FERTILITIES), 1 / kc.FERTILITIES, np.float32) for n in self.sizes())
         settings = self.task.settings
-        return {"fertility": flat, "p1": np.full(2, p1_of(settings)), "pegs": settings.pegging}
+        # it is given: estimated, it grows, and words that are hard to explain come from NULL
+        p1 = np.full(2, float(np.clip(settings.p_null, LEAST, 0.5)))
+        return {"fertility": flat, "p1": p1, "pegs": settings.pegging}
 
     def begin_counts(self) -> CeptTotals:
         """Return what counts begin as."""
@@ -282,11 +283,6 @@ class CeptStage(Stage):
         """Estimate fertilities; from now on alignments climb."""
         self.own["fertility"] = tuple(fertilities(c) for c in counted.fertility)
         self.climbs = True
-
-
-def p1_of(settings: ResolvedSettings) -> float:
-    """Return ``p1``, which is given: estimated, it grows, and words that are hard to explain come from NULL."""
-    return float(np.clip(settings.p_null, LEAST, 0.5))
 
 
 def fertilities(counts: np.ndarray) -> np.ndarray:

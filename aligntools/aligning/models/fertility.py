@@ -142,7 +142,7 @@ class Fertility(Hmm):
     @classmethod
     def of_part(cls, part_table: PartTable, fields: LexicalFields, parameters: dict[str, Any]) -> "Fertility":
         """Return a part's share of a model that was trained in parts."""
-        sampler, linked = sampler_in_parts.part_sampler(part_table), sampler_in_parts.part_linked(part_table)
+        sampler, linked = sampler_in_parts.part_sampler(part_table)
         return cls(**fields, **parameters, sampler=sampler, linked=linked)
 
     @classmethod

@@ -162,20 +162,7 @@ def resample_sentence(given, observed, here, counts, p_null, alpha, frozen, gene
             else:
                 count_null(-1.0, observed[o], given, before, after, counts)
         total = conditional(
-            o,
-            old,
-            before,
-            after,
-            given,
-            observed,
-            here,
-            counts,
-            fertility,
-            own[o],
-            p_null,
-            alpha,
-            frozen,
-            weights,
+            o, old, before, after, given, observed, here, counts, fertility, own[o], p_null, alpha, frozen, weights
         )
         chosen = draw(random_unit(generator) * total, n, weights)
         if frozen:

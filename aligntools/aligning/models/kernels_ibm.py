@@ -146,19 +146,7 @@ def ibm_block(
 
 @kernel
 def ibm1_block(
-    k0,
-    k1,
-    pairs,
-    cells,
-    reverse_cells,
-    s_inverse,
-    t_inverse,
-    s_null,
-    t_null,
-    p_null,
-    directions,
-    joint,
-    loglik,
+    k0, k1, pairs, cells, reverse_cells, s_inverse, t_inverse, s_null, t_null, p_null, directions, joint, loglik
 ):
     """The same as `ibm_block` without tension, which takes half as long to compile: `align` needs no more.
 

@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,22 +27,14 @@ HEAPS = 0.6
 SAMPLE = 20_000
 
 
-@dataclass(frozen=True)
-class TextEstimate:
-    """An estimate of a text's size.
+def estimate_text(
+    inputs: list[dict[str, Any]], languages: str | None = None
+) -> tuple[int, int, int, list[list[bytes]]]:
+    """Estimate a text's size from the beginnings of its files; ``languages`` are those of TMX and the like.
 
-    pairs, words, vocabulary: Of both sides together.
-    sample: The first lines of each side of the first file, or of its one file.
+    Returns its pairs, its words, and its different words, of both sides together; and a sample: the first lines of each
+    side of the first file, or of its one file.
     """
-
-    pairs: int
-    words: int
-    vocabulary: int
-    sample: list[list[bytes]]
-
-
-def estimate_text(inputs: list[dict[str, Any]], languages: str | None = None) -> TextEstimate:
-    """Estimate a text's size from the beginnings of its files; ``languages`` are those of TMX and the like."""
     pairs = words = 0
     distinct, seen = set(), 0
     sample: list[list[bytes]] = []
@@ -65,7 +56,7 @@ def estimate_text(inputs: list[dict[str, Any]], languages: str | None = None) ->
                 seen += len(tokens)
         pairs += lines
     grown = len(distinct) * (words / max(seen, 1)) ** HEAPS if seen else 0
-    return TextEstimate(pairs, words, int(grown), sample)
+    return pairs, words, int(grown), sample
 
 
 def seems_too_large(inputs: list[dict[str, Any]], settings: AlignerSettings, languages: str | None = None) -> bool:
@@ -73,11 +64,11 @@ def seems_too_large(inputs: list[dict[str, Any]], settings: AlignerSettings, lan
     bound = memory.limit()
     if bound is None:
         return False
-    about = estimate_text(inputs, languages)
-    half = about.words / 2 / max(about.pairs, 1)
-    cells = int(about.pairs * half * half * 1.3)
-    resolved = settings.resolved(about.words // 2)
-    return bound < memory.FIXED + memory.SPARE + needed_for(about.words, about.vocabulary, cells, resolved)
+    pairs, words, vocabulary, _ = estimate_text(inputs, languages)
+    half = words / 2 / max(pairs, 1)
+    cells = int(pairs * half * half * 1.3)
+    needed = needed_for(words, vocabulary, cells, settings.resolved(words // 2))
+    return bound < memory.FIXED + memory.SPARE + needed
 
 
 def plan_lines(
@@ -91,28 +82,26 @@ def plan_lines(
     clock: Callable[[], float],
 ) -> list[str]:
     """Return lines of text that say what the work would take; ``clock`` gives seconds."""
-    about = estimate_text(inputs, reading["languages"])
-    resolved = settings.resolved(about.words // 2)
+    pairs, words, vocabulary, sample = estimate_text(inputs, reading["languages"])
+    resolved = settings.resolved(words // 2)
     views = len(resolved.views)
     passes = views * (len(schedule(resolved)) + kind_of(resolved.model_type).last_pass) + 1
-    parts = -(-about.pairs // part_size)
-    seconds, disk, traffic = _measured(
-        about.sample, resolved, settings.decides, part_size, pool, reading, tmpdir, clock
-    )
-    each, numbering = memory.FIXED + of_part(part_size), memory.FIXED + of_numbering(about.vocabulary)
+    parts = -(-pairs // part_size)
+    seconds, disk, traffic = _measured(sample, resolved, settings.decides, part_size, pool, reading, tmpdir, clock)
+    each, numbering = memory.FIXED + of_part(part_size), memory.FIXED + of_numbering(vocabulary)
     lines = [
-        f"text: about {about.pairs} pairs, {about.words} words, {about.vocabulary} different ones",
+        f"text: about {pairs} pairs, {words} words, {vocabulary} different ones",
         f"parts: {parts} of up to {part_size} pairs; passes over each: {passes}",
         f"memory: {memory.shown(max(each, numbering))} in this process"
         + (f", {memory.shown(each)} in each worker" if workers else ""),
-        f"disk: {memory.shown(disk * about.pairs)} at most",
-        f"traffic: {memory.shown(traffic * about.pairs / max(workers, 1))} of counts and values a pass and worker",
+        f"disk: {memory.shown(disk * pairs)} at most",
+        f"traffic: {memory.shown(traffic * pairs / max(workers, 1))} of counts and values a pass and worker",
     ]
     if seconds:
-        total = seconds * about.pairs / max(workers, 1)
+        total = seconds * pairs / max(workers, 1)
         shown = f"{total / 3600:.1f} h" if total > 5400 else f"{total / 60:.0f} min" if total > 90 else f"{total:.0f} s"
         of = "a worker of this speed each" if workers else "this machine"
-        lines.append(f"time: {shown} with {of}, from {len(about.sample[0])} pairs")
+        lines.append(f"time: {shown} with {of}, from {len(sample[0])} pairs")
     return lines
 
 

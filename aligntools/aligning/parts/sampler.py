@@ -47,10 +47,6 @@ def gather_sums(view_work: ViewWork, last: int, generation: int) -> None:
     store.write(done, {"cells": cells}, forward=forward, reverse=reverse, s_extra=extra[0], t_extra=extra[1], **rows)
 
 
-def _no_fertility(n_words: int) -> np.ndarray:
-    return np.zeros((n_words, kc.FERTILITIES), np.float32)
-
-
 def _rows_of(jump_rows: np.ndarray, words: np.ndarray) -> np.ndarray:
     """Return the rows of jumps of some words, and of unknown ones."""
     return np.append(jump_rows[words], jump_rows[-1])
@@ -77,7 +73,7 @@ def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool
         expected = counts[-d], sums[d][given], extra, sums[2 + d][given]
         rows = _rows_of(all_rows[d], given)
         begun.append(prior_jumps(hmm.jumps[d], rows))
-        priors = np.zeros(len(observed) + 1), rows, begun[d].copy(), _no_fertility(len(given))
+        priors = np.zeros(len(observed) + 1), rows, begun[d].copy(), np.zeros((len(given), kc.FERTILITIES), np.float32)
         directions.append(DirectionCounts(table, forward, *expected, *priors, 2 * (settings.seed + part) + forward))
     matrices = part_table.matrices(pool, CHUNK_TOKENS // 4)
     several = view_work.parts > 1 or len(matrices.chunks) > 1
@@ -135,7 +131,7 @@ def gather_sampled(view_work: ViewWork, last: int, generation: int) -> None:
     rows = store.read(view_work.name("word-sums"), "jump-rows0", "jump-rows1")
     jumps = [prior_jumps(*one) for one in zip(last_stage(view_work, last).parameters()["jumps"], rows, strict=True)]
     null = [np.zeros(sizes[1] + 1), np.zeros(sizes[0] + 1)]
-    fertility = [_no_fertility(size) for size in sizes]
+    fertility = [np.zeros((size, kc.FERTILITIES), np.float32) for size in sizes]
     for part in range(view_work.parts):
         ids = store.read(view_work.name("ids", part), "source.ids", "target.ids")
         sampled = store.read_all(view_work.name("sampled", part))
@@ -150,8 +146,8 @@ def gather_sampled(view_work: ViewWork, last: int, generation: int) -> None:
     store.write(done, **arrays)
 
 
-def part_sampler(part_table: PartTable) -> list[kc.LinkCounts]:
-    """Return a part's share of what was sampled."""
+def part_sampler(part_table: PartTable) -> tuple[list[kc.LinkCounts], tuple[np.ndarray, np.ndarray]]:
+    """Return a part's share of what was sampled, and what `WordLinks` has as ``linked``."""
     view_work = part_table.view_work
     pairs = part_table.values(view_work.name("links"), "pairs0", "pairs1")
     whole = view_work.store.read_all(view_work.name("sampler"))
@@ -163,14 +159,7 @@ def part_sampler(part_table: PartTable) -> list[kc.LinkCounts]:
         own_null = np.append(null[:-1][ids[1 - d]], null[-1])
         jumps = _rows_of(whole[f"jump-rows{d}"], ids[d]), whole[f"jumps{d}"]
         found.append(kc.LinkCounts(pairs[d], *own, own_null, *jumps, whole[f"fertility{d}"][ids[d]]))
-    return found
-
-
-def part_linked(part_table: PartTable) -> tuple[np.ndarray, np.ndarray]:
-    """Return how often a part's words are linked in all of the text, as observed words: source, then target."""
-    view_work = part_table.view_work
-    source, target = view_work.store.read(view_work.name("sampler"), "linked0", "linked1")
-    return source[part_table.s_ids], target[part_table.t_ids]
+    return found, (whole["linked0"][ids[0]], whole["linked1"][ids[1]])
 
 
 def whole_sampler(view_work: ViewWork, table: Table) -> list[kc.LinkCounts]:

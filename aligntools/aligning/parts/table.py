@@ -31,9 +31,8 @@ def find_pairs(view_work: ViewWork, part: int, pool: Pool) -> None:
     store.write(name, ptr=table.ptr, ids=t_ids[table.ids], counts=counts)
 
 
-def cut_shards(view_work: ViewWork, entries: int | None = None) -> None:
-    """Cut the source words into shards, of about so many entries of the parts each (SHARD_ENTRIES)."""
-    entries = entries or SHARD_ENTRIES
+def cut_shards(view_work: ViewWork) -> None:
+    """Cut the source words into shards, of about SHARD_ENTRIES entries of the parts each."""
     done, store = view_work.name("cuts"), view_work.store
     if store.has(done):
         return
@@ -43,7 +42,7 @@ def cut_shards(view_work: ViewWork, entries: int | None = None) -> None:
         ids, ptr = _rows_found(view_work, part)
         sizes[ids] += np.diff(ptr)
     ends = np.cumsum(sizes)
-    marks = np.arange(1, ends[-1] // entries + 1) * entries
+    marks = np.arange(1, ends[-1] // SHARD_ENTRIES + 1) * SHARD_ENTRIES
     bounds = np.unique(np.concatenate([[0], np.searchsorted(ends, marks) + 1, [n_source]]))
     rows = np.zeros((view_work.parts, len(bounds)), np.int64)
     found = np.zeros_like(rows)

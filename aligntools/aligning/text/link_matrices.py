@@ -73,21 +73,6 @@ def directed_of(text: ParallelText, chunk: Chunk, d: int) -> Directed:
     return Directed(chunk.k0, given.tokens, given.offsets, observed.tokens, observed.offsets, chunk.cell_offsets)
 
 
-class CellMemory:
-    """Cells for the largest chunk, and as many more, which are allocated when they are first used."""
-
-    def __init__(self, n: int) -> None:
-        self.cells = np.zeros(n, np.float32)
-        self._second: np.ndarray | None = None
-
-    @property
-    def second(self) -> np.ndarray:
-        """More cells."""
-        if self._second is None:
-            self._second = np.zeros_like(self.cells)
-        return self._second
-
-
 class LinkMatrices:
     """Link matrices of one corpus, filled from one table and collected into counts, chunk by chunk.
 
@@ -110,7 +95,8 @@ class LinkMatrices:
         self.chunks = chunks or plan_chunks(source.lengths(), target.lengths(), max_cells, max_tokens)
         cells = max((c.n_cells for c in self.chunks), default=0)
         tokens = max((int(source.offsets[c.k1] - source.offsets[c.k0]) for c in self.chunks), default=0)
-        self._memory = CellMemory(cells)
+        #: Cells for the largest chunk, and as many more, which are allocated when they are first used.
+        self._memory = [np.zeros(cells, np.float32)]
         #: Where each source word's occurrences begin, their sentences, and their positions.
         self._indexed = np.zeros(table.n_source + 2, np.int64), np.empty(tokens, np.int32), np.empty(tokens, np.int32)
         self._dense = [np.zeros(table.n_target, np.float32) for _ in range(pool.threads)]
@@ -119,7 +105,7 @@ class LinkMatrices:
 
     def free(self) -> None:
         """Give the cells' memory back."""
-        self._memory = CellMemory(0)
+        self._memory = [np.zeros(0, np.float32)]
 
     def share(self, other: "LinkMatrices") -> None:
         """Use the cells of other matrices of the same sentences from now on."""
@@ -128,12 +114,14 @@ class LinkMatrices:
     @property
     def cells(self) -> np.ndarray:
         """The cells."""
-        return self._memory.cells
+        return self._memory[0]
 
     @property
     def second(self) -> np.ndarray:
         """A second array of cells, for what is not shared by the two directions."""
-        return self._memory.second
+        if len(self._memory) < 2:
+            self._memory.append(np.zeros_like(self._memory[0]))
+        return self._memory[1]
 
     def index(self, chunk: Chunk) -> None:
         """Index the chunk's source words; to be called before `fill` and `collect`."""
