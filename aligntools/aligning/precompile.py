@@ -43,7 +43,7 @@ COUNTS = kc.LinkCounts(F32, F64, F32, F64, I16, JUMPS, SQUARE)
 def hmm() -> None:
     """The HMM's forward-backward."""
     jumps, counts, logs = Jumps(*[np.zeros((2, 1, 1), np.float32)] * 3), np.zeros((2, 1, 2, 1)), np.zeros((2, 1))
-    kh.hmm_block(0, 0, PAIRS, F32, F32, F32, F32, F32, F32, jumps, None, F32, 3, True, 0, counts, (F32, F32), logs)
+    kh.hmm_block(0, 0, PAIRS, (F32, F32), (F32,) * 4, jumps, None, F32, 3, True, 0, counts, (F32, F32), logs)
 
 
 def sampler() -> None:

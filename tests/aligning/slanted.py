@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.aligning.models.base import LexicalModel, ShareChart, Stage
+from aligntools.aligning.models.base import LexicalModel, Stage
 from aligntools.aligning.models.registry import ModelKind
 from aligntools.formats.models.modelfile import hold
+from aligntools.viewing.models import Columns
 
 #: How fast probabilities fall with the distance of relative positions, and how many distances are told apart.
 STEEPNESS, DISTANCES = 3.0, 6
@@ -60,7 +61,7 @@ class Slanted(LexicalModel):
 
     def charts(self):
         """Return the prior of the middle one of nine positions."""
-        return [ShareChart("Positions", "of nine", [str(n) for n in range(9)], [("both", prior(9, 9)[:, 4].tolist())])]
+        return [Columns("Positions", "of nine", [str(n) for n in range(9)], [("both", prior(9, 9)[:, 4].tolist())])]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -97,7 +98,7 @@ class Learned(Slanted):
     def charts(self):
         """Return the shares."""
         series = [(name, self.shares[d].tolist()) for d, name in enumerate(("forward", "reverse"))]
-        return [ShareChart("Distances", "of six", [str(n) for n in range(DISTANCES)], series)]
+        return [Columns("Distances", "of six", [str(n) for n in range(DISTANCES)], series)]
 
 
 class LearnedStage(Stage):

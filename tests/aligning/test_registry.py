@@ -8,7 +8,7 @@ import pytest
 
 import aligntools as at
 from aligntools.aligning.applying.applier import Applier
-from aligntools.aligning.model import KIND, AlignmentModel, described
+from aligntools.aligning.model import KIND, AlignmentModel, model_view
 from aligntools.aligning.models import registry
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.settings import DIRECTIONS, AlignerSettings
@@ -227,15 +227,15 @@ def test_threads_do_not_show(settings, sample_bitext, tmp_path):
 
 def test_it_describes_itself(settings, sample_bitext):
     model = trained_once(settings)
-    shown = described(model, 5, 2)
-    assert ["model", settings.model_type] in shown["settings"]
-    assert all(len(row) == 2 for row in shown["settings"])
-    for chart in shown["charts"]:
+    shown = model_view(model, "", 5, 2)
+    assert ["model", settings.model_type] in shown.settings
+    assert all(len(row) == 2 for row in shown.settings)
+    for chart in shown.charts:
         for _, shares in chart.series:
             assert len(shares) == len(chart.names)
             assert sum(shares) == pytest.approx(1)
-    for side in shown["sides"]:
-        for share in side["shares"] or ():
+    for side in shown.words:
+        for share in side.shares or ():
             assert sum(share) == pytest.approx(1) or sum(share) == 0
     at.view_model(at.Aligner(model), words=5).text()
 

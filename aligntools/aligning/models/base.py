@@ -25,6 +25,7 @@ from aligntools.clustering import word_classes
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
+from aligntools.viewing.models import Columns
 
 if TYPE_CHECKING:
     from aligntools.aligning.parts.table import PartTable
@@ -41,15 +42,6 @@ if TYPE_CHECKING:
 _NO_IDS, _NO_KEYS = np.zeros(0, np.int32), np.zeros((0, KEY), np.int32)
 #: In parts a model within an iteration has its words' numbers alone.
 _NO_WORDS = ViewWords(0, [], [], _NO_IDS, _NO_IDS, _NO_KEYS, _NO_KEYS)
-
-
-class ShareChart(NamedTuple):
-    """A chart of what a model learned: shares of things with names, one series or several."""
-
-    title: str
-    below: str
-    names: list[str]
-    series: list[tuple[str, list[float]]]
 
 
 class WordLinks(NamedTuple):
@@ -304,7 +296,7 @@ class LexicalModel(ABC):
         """Return rows of name and value that a page shows of this kind of model alone."""
         return []
 
-    def charts(self) -> list[ShareChart]:
+    def charts(self) -> list[Columns]:
         """Return charts of what it learned."""
         return []
 

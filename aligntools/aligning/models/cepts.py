@@ -13,7 +13,7 @@ import numpy as np
 
 from aligntools.aligning.models import kernels_cepts as kc
 from aligntools.aligning.models import kernels_neighbours as kn
-from aligntools.aligning.models.base import ShareChart, Stage, ViewTask
+from aligntools.aligning.models.base import Stage, ViewTask
 from aligntools.aligning.models.hmm import Hmm, shares
 from aligntools.aligning.models.jumps import jump_taps
 from aligntools.aligning.models.kernels_jumps import Jumps
@@ -25,6 +25,7 @@ from aligntools.aligning.text.views import ParallelText
 from aligntools.aligning.training.expectation import Expectations
 from aligntools.formats.models.modelfile import hold
 from aligntools.ground.parallel import Pool
+from aligntools.viewing.models import Columns
 
 #: Pseudo-count of each word's fertilities, spread as those of all words are.
 FERTILITY_SMOOTHING = 2.0
@@ -194,14 +195,14 @@ class CeptModel(Hmm):
         """Return how often words come from NULL."""
         return [["words from NULL, p1", ", ".join(f"{x:.4f}" for x in self.p1)]]
 
-    def charts(self) -> list[ShareChart]:
+    def charts(self) -> list[Columns]:
         """Return jumps and fertilities."""
         series = [
             (f"{side} words", shares(one[-1].astype(np.float64)))
             for side, one in zip(("source", "target"), self.fertility, strict=True)
         ]
         names = [str(k) for k in range(kc.FERTILITIES)]
-        return [*super().charts(), ShareChart("Fertilities", "words that are linked to a word", names, series)]
+        return [*super().charts(), Columns("Fertilities", "words that are linked to a word", names, series)]
 
     def word_shares(self, d: int, words: np.ndarray) -> list[list[float]]:
         """Return the fertilities of some words."""

@@ -10,7 +10,7 @@ import numpy as np
 from aligntools.aligning import precompile
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_link_counts as kc
-from aligntools.aligning.models.base import LexicalModel, ShareChart, Stage, WordLinks
+from aligntools.aligning.models.base import LexicalModel, Stage, WordLinks
 from aligntools.aligning.models.hmm import Hmm, shares
 from aligntools.aligning.models.lexical import LexicalFields
 from aligntools.aligning.parts import sampler as sampler_in_parts
@@ -22,6 +22,7 @@ from aligntools.aligning.text.views import ParallelText
 from aligntools.aligning.training.sampling import link_candidates, sampler_scratch, train_sampler
 from aligntools.formats.models.modelfile import hold
 from aligntools.ground.parallel import Pool
+from aligntools.viewing.models import Columns
 
 if TYPE_CHECKING:
     from aligntools.aligning.parts.training import ViewTraining
@@ -158,7 +159,7 @@ class Fertility(Hmm):
         ends = counts[: kc.JUMPS - _FAR + 1].sum(), counts[kc.JUMPS + _FAR :].sum()
         return shares(np.array([ends[0], *middle, ends[1]]))
 
-    def charts(self) -> list[ShareChart]:
+    def charts(self) -> list[Columns]:
         """Return jumps and fertilities."""
         series = [
             (f"{side} words", shares(counts.fertility.sum(axis=0, dtype=np.float64)))
@@ -166,7 +167,7 @@ class Fertility(Hmm):
         ]
         last = kc.FERTILITIES - 1
         names = [f"{k}" if k < last else f"≥{k}" for k in range(last + 1)]
-        return [*super().charts(), ShareChart("Fertilities", "words that are linked to a word", names, series)]
+        return [*super().charts(), Columns("Fertilities", "words that are linked to a word", names, series)]
 
     def word_shares(self, d: int, words: np.ndarray) -> list[list[float]]:
         """Return the fertilities of some words."""

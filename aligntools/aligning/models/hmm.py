@@ -8,7 +8,7 @@ import numpy as np
 from aligntools.aligning import precompile
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_jumps as kj
-from aligntools.aligning.models.base import LexicalModel, ShareChart, Stage, ViewTask
+from aligntools.aligning.models.base import LexicalModel, Stage, ViewTask
 from aligntools.aligning.models.jumps import initial_jumps, jump_taps, jumps_from_counts
 from aligntools.aligning.models.lexical import LexicalFields, Lexicon
 from aligntools.aligning.settings import ResolvedSettings
@@ -19,6 +19,7 @@ from aligntools.aligning.training.expectation import BlockStep, Expectations
 from aligntools.aligning.training.reconstruction_positions import HmmClimb
 from aligntools.aligning.training.view_priors import add_jumps
 from aligntools.ground.parallel import Pool
+from aligntools.viewing.models import Columns
 
 #: Jumps are counted on every n-th sentence, so that about this many tokens take part.
 JUMP_SAMPLE = 400_000
@@ -110,7 +111,7 @@ class Hmm(LexicalModel):
 
         def task(b: tuple[int, int]) -> None:
             reach = reach_of(self.jump_classes, pairs, b)
-            kh.hmm_block(*b, pairs, *both, *words, jumps, reach, self.p_null, directions, False, 0, *out)
+            kh.hmm_block(*b, pairs, both, words, jumps, reach, self.p_null, directions, False, 0, *out)
 
         pool.map(task, chunk.sentence_blocks)
 
@@ -129,7 +130,7 @@ class Hmm(LexicalModel):
             for d, own in enumerate(both):
                 if directions & (d + 1):
                     words = inverses[d], nulls[d]
-                    kh.viterbi_block(*b, *place, own, d == 0, *words, jumps[d], classes[d], self.p_null[d])
+                    kh.viterbi_block(*b, place, own, d == 0, *words, jumps[d], classes[d], self.p_null[d])
 
         pool.map(task, chunk.sentence_blocks)
 
@@ -137,13 +138,13 @@ class Hmm(LexicalModel):
         """Return one direction's probabilities of jumps from -WINDOW or less to WINDOW or more."""
         return shares(self.all_jumps[d, : 2 * kj.WINDOW + 1].astype(np.float64))
 
-    def charts(self) -> list[ShareChart]:
+    def charts(self) -> list[Columns]:
         """Return the jumps of all words."""
         series = [(name, self.jump_shares(d)) for d, name in enumerate(("forward", "reverse"))]
         n = len(series[0][1]) // 2
         names = [f"{k:+d}" if k else "0" for k in range(-n, n + 1)]
         names[0], names[-1] = f"≤{names[0]}", f"≥{names[-1]}"
-        return [ShareChart("Jumps", "words from the position of the word before", names, series)]
+        return [Columns("Jumps", "words from the position of the word before", names, series)]
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return its own arrays, as a file names them."""
@@ -213,7 +214,7 @@ def block_of(
         counted, pairs = no_counts(jumps), pairs_of(steps.matrices, chunk)
         how = steps.p_null, steps.directions, steps.joint, stride
         out = by_class(counted, 4), unlinked, logs
-        kh.hmm_block(*b, pairs, *both, *words, given, reach_of(classes, pairs, b), *how, *out)
+        kh.hmm_block(*b, pairs, both, words, given, reach_of(classes, pairs, b), *how, *out)
         return counted
 
     return block

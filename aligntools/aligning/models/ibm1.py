@@ -37,7 +37,8 @@ def ibm_block(
     nulls: ``s_null``, ``t_null`` and ``p_null`` of `LexicalModel`.
     """
     features = np.zeros((2, 2))
-    place = pairs, *both, lexicon.s_inverse, lexicon.t_inverse, *nulls
+    s_null, t_null, p_null = nulls
+    place = pairs, both, (lexicon.s_inverse, lexicon.t_inverse, s_null, t_null), p_null
     if tension.any():
         ki.ibm_block(*block, *place, tension, directions, joint, logs, features)
     else:

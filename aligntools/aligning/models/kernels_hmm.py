@@ -258,32 +258,15 @@ def count_unlinked(posterior, length, out):
 
 @kernel
 def hmm_block(
-    k0,
-    k1,
-    pairs,
-    cells,
-    reverse_cells,
-    s_inverse,
-    t_inverse,
-    s_null,
-    t_null,
-    jumps,
-    reach,
-    p_null,
-    directions,
-    joint,
-    jump_stride,
-    jump_counts,
-    unlinked,
-    loglik,
+    k0, k1, pairs, both, words, jumps, reach, p_null, directions, joint, jump_stride, jump_counts, unlinked, loglik
 ):
     """Replace the link matrices of sentences ``k0..k1`` by both directions' posteriors.
 
-    cells, reverse_cells (float32 [cells of the chunk]): Table values before normalization; ``reverse_cells`` may be
-        ``cells`` itself (joint training). On return: the product of the posteriors (``joint``, in ``cells``), or each
-        direction's own.
-    s_inverse, t_inverse (float32 [n_words]): One over the sum that normalizes ``p(. | word)``.
-    s_null, t_null (float32 [n_words]): Probability of the word under NULL.
+    both (float32 [cells of the chunk], each): Table values before normalization, forward and reverse; in joint training
+        they may be one array. On return: the product of the posteriors (``joint``, in the first), or each direction's
+        own.
+    words (float32 [n_words], each): Of source and of target words one over the sum that normalizes ``p(. | word)``, and
+        their probabilities under NULL.
     jumps: Forward (states are source positions), then reverse.
     reach (Reach or None): Where jumps depend on classes of words: these, and room for the longest of the sentences.
     directions (int): 1 forward, 2 reverse, 3 both.
@@ -292,6 +275,8 @@ def hmm_block(
     unlinked ((float32 [target tokens of the text], float32 [source tokens of the text]), outputs): Forward and reverse,
         the probability that each observed word is linked to NULL; not written where empty.
     """
+    cells, reverse_cells = both
+    s_inverse, t_inverse, s_null, t_null = words
     s_offsets, t_offsets = pairs.s_offsets, pairs.t_offsets
     width = padded(max(longest_sentence(k0, k1, s_offsets), longest_sentence(k0, k1, t_offsets)))
     rows, null_e = rows_for(width, cells), np.empty(width, cells.dtype)
@@ -324,18 +309,9 @@ def hmm_block(
             of_direction = Jumps(jumps.rows[d], jumps.taps[d], jumps.back_taps[d])
             if reach is not None:
                 lay_out(of_direction, reach.s_classes if d == 0 else reach.t_classes, given, w, reach)
+            length, counts = len(given), jump_counts[d]
             loglik[d, k - pairs.base] = hmm_sentence(
-                emissions,
-                null_e,
-                len(given),
-                p_null[d],
-                of_direction,
-                reach,
-                rows,
-                posterior,
-                shifted,
-                jump_counts[d],
-                want,
+                emissions, null_e, length, p_null[d], of_direction, reach, rows, posterior, shifted, counts, want
             )
             left = unlinked[d]
             if left.shape[0] > 0:
@@ -420,28 +396,13 @@ def viterbi_sentence(emissions, length, observed, jumps, log_jumps, classes, p_n
 
 
 @kernel
-def viterbi_block(
-    k0,
-    k1,
-    base,
-    s_tokens,
-    s_offsets,
-    t_tokens,
-    t_offsets,
-    cell_offsets,
-    cells,
-    forward,
-    inverse,
-    null,
-    jumps,
-    classes,
-    p_null,
-):
+def viterbi_block(k0, k1, pairs, cells, forward, inverse, null, jumps, classes, p_null):
     """Replace table values by 1 where the Viterbi path of one direction links, and 0 elsewhere.
 
     jumps (float32 [rows, JUMP_SIZE]): Of this direction.
     classes (int16 [n_given_words + 1]): The row of the jumps that leave each given word.
     """
+    base, s_tokens, s_offsets, t_tokens, t_offsets, cell_offsets = pairs
     log_jumps = np.log(jumps.astype(np.float64) + 1e-300)
     for k in range(k0, k1):
         sb, tb = s_offsets[k], t_offsets[k]

@@ -78,34 +78,21 @@ def reverse_posteriors(cells, s, t, inverse, null, p_null, tension, out, feature
 
 
 @kernel
-def ibm_block(
-    k0,
-    k1,
-    pairs,
-    cells,
-    reverse_cells,
-    s_inverse,
-    t_inverse,
-    s_null,
-    t_null,
-    p_null,
-    tension,
-    directions,
-    joint,
-    loglik,
-    features,
-):
+def ibm_block(k0, k1, pairs, both, words, p_null, tension, directions, joint, loglik, features):
     """Replace the link matrices of sentences ``k0..k1`` by both directions' posteriors.
 
     The position prior is ``(1 - p0) exp(-tension |i/I - j/J|) / Z`` with 1-based positions; with tension 0
     it is IBM 1's. Arguments are those of ``hmm_block``; ``tension`` is float64 [2].
 
-    joint (bool): Write the mean of the posteriors to ``cells``. (Their product, right for the HMM, starves IBM 1.)
+    joint (bool): Write the mean of the posteriors to the first of ``both``. (Their product, right for the HMM, starves
+        IBM 1.)
     features (float64 [2, 2], output): Posterior expectation of ``-|i/I - (j-1)/J|`` over real links, summed, and of the
         number of real links: with `diagonal_expectation` they give the tension's gradient (Dyer et al. 2013, section
         2.1), but for the observed position, which counts from 0 here, as in fast_align. That draws the tension lower,
         more so for short sentences, and measures better once the two directions are symmetrized.
     """
+    cells, reverse_cells = both
+    s_inverse, t_inverse, s_null, t_null = words
     s_offsets, t_offsets = pairs.s_offsets, pairs.t_offsets
     longest = max(longest_sentence(k0, k1, s_offsets), longest_sentence(k0, k1, t_offsets))
     sums = np.empty(longest, np.float32)
@@ -145,13 +132,13 @@ def ibm_block(
 
 
 @kernel
-def ibm1_block(
-    k0, k1, pairs, cells, reverse_cells, s_inverse, t_inverse, s_null, t_null, p_null, directions, joint, loglik
-):
+def ibm1_block(k0, k1, pairs, both, words, p_null, directions, joint, loglik):
     """The same as `ibm_block` without tension, which takes half as long to compile: `align` needs no more.
 
     Where ``p_null`` is negative, NULL is one position among the others.
     """
+    cells, reverse_cells = both
+    s_inverse, t_inverse, s_null, t_null = words
     s_offsets, t_offsets = pairs.s_offsets, pairs.t_offsets
     sums = np.empty(longest_sentence(k0, k1, t_offsets), np.float32)
     capacity = 0

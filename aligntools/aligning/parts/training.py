@@ -37,12 +37,10 @@ def check_settings(settings: ResolvedSettings) -> None:
     if not kind_of(settings.model_type).in_parts:
         known = " and ".join(kind.name for kind in kinds() if kind.in_parts)
         raise UsageProblem(f"in parts {known} are trained, not {settings.model_type}")
-    if settings.subwords:
-        raise UsageProblem("`subwords` is for text in memory; leave it out for text in parts")
-    if settings.view_agreement:
-        raise UsageProblem("`view_agreement` is for text in memory; leave it out for text in parts")
-    if settings.null_smoothing is not None:
-        raise UsageProblem("`null_smoothing` is for text in memory; leave it out for text in parts")
+    smoothed = settings.null_smoothing is not None
+    chosen = {"subwords": settings.subwords, "view_agreement": settings.view_agreement, "null_smoothing": smoothed}
+    for name in (name for name, value in chosen.items() if value):
+        raise UsageProblem(f"`{name}` is for text in memory; leave it out for text in parts")
     if settings.ibm1_iterations < 1:
         raise UsageProblem("in parts training begins with IBM 1; give it at least one iteration")
 
