@@ -38,7 +38,7 @@ def filled(w):
     cells = [np.zeros(chunk.n_cells, np.float32) for _ in range(2)]
     for values, into in zip((w.lexicon.forward, w.lexicon.reverse), cells, strict=True):
         matrices.fill(chunk, values, w.lexicon.default, into)
-    return chunk, cells
+    return chunk, tuple(cells)
 
 
 @pytest.mark.parametrize("seed", range(3))
