@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from aligntools.aligning import evidence as known_evidence
 from aligntools.aligning.applying.model_text import ModelText
-from aligntools.aligning.evidence import KINDS, OF_MODELS, About
+from aligntools.aligning.evidence import OF_MODELS, About
 from aligntools.aligning.models import kernels_jumps as kj
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.jumps import initial_jumps
@@ -398,7 +399,8 @@ def model_view(model: "AlignmentModel", title: str, words: int, best: int) -> Mo
         ["target words per source word", f"{model.length_ratio:.3f}"],
     ]
     for name, about in model.evidence.items():
-        kind = KINDS[name].about if name in KINDS else f"evidence of the kind {name}"
+        kinds = known_evidence.KINDS
+        kind = kinds[name].about if name in kinds else f"evidence of the kind {name}"
         settings.append([kind, str(about.get("name"))])
     if model.decision is not None:
         settings.append(["links are decided on by", "the network that judges links"])
