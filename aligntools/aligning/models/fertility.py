@@ -1,6 +1,5 @@
 """The fertility model (after Östling & Tiedemann 2016): the HMM, and counts of a Gibbs sampler that starts from it."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -57,11 +56,10 @@ class FertilityStage(Stage):
 
     def finish(self, fields: LexicalFields, training: "Training") -> LexicalModel:
         """Sample the links of the text."""
-        task, began = self.task, time.perf_counter()
+        task = self.task
         hmm, matrices = Hmm(**fields, **self.parameters()), training.matrices
         given = training.looks, task.settings, matrices.pool, task.priors, training.last_pass
-        sampler = train_sampler(hmm, matrices, *given)
-        training.report("sampler", began)
+        sampler = training.timed("sampler", train_sampler, hmm, matrices, *given)
         return self.of(**fields, **self.parameters(), sampler=sampler)
 
 
