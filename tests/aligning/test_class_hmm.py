@@ -49,7 +49,7 @@ def test_as_enumerated(seed):
     logs = np.zeros((2, len(w.corpus)))
     model = ClassHmm(**w.fields(), jumps=jumps, s_classes=classes[0], t_classes=classes[1])
     with Pool(1) as pool:
-        model.posteriors(w, chunk, *cells, 3, pool, logs)
+        model.posteriors(w, chunk, cells, 3, pool, logs)
     expected = np.zeros((2, 3, 2, kj.JUMP_SIZE))
     for k, (source, target) in enumerate(w.corpus):
         for d, words in enumerate((source, target)):
@@ -81,7 +81,7 @@ def test_paths_are_the_best_of_all(seed):
     chunk, cells = filled(w)
     model = ClassHmm(**w.fields(), jumps=jumps, s_classes=classes[0], t_classes=classes[1])
     with Pool(1) as pool:
-        model.paths(w, chunk, *cells, 3, pool)
+        model.paths(w, chunk, cells, 3, pool)
     others = 0
     for k, (source, target) in enumerate(w.corpus):
         for d, words in enumerate((source, target)):
