@@ -114,7 +114,7 @@ def _lexical(
     tiers = np.zeros(TIERS)
     for null in nulls:
         null[0] = 0
-    words = view_words(*vocabularies, 0)
+    words = view_words(vocabularies[0], vocabularies[1], 0)
     lexicon = lexicon_from_counts(table, counts[0], counts[1], tiers, settings.alpha, False, pool)
     p_null = np.full(2, settings.null_prior, np.float32)
     return lexical_fields(words, table, lexicon, counts, tiers, nulls[0], nulls[1], p_null)

@@ -100,8 +100,11 @@ class Reshaping:
         self.mismatched.end_block(wrong.any(axis=0))
         if wrong.any():
             out = wrong.any(axis=0)
-            tables = block.table, block.forward_table, block.reverse_table
-            table, forward, reverse = (links and without_links(links, out) for links in tables)
+            both = block.forward_table, block.reverse_table
+            table, (forward, reverse) = (
+                without_links(block.table, out),
+                (one and without_links(one, out) for one in both),
+            )
             kept = block.probabilities[~out[block.table.sentences()]]
             block = replace(block, table=table, probabilities=kept, forward_table=forward, reverse_table=reverse)
         return self._mapped(block, [None if cut is None else cut.pieces_of for cut in cuts], line)

@@ -29,12 +29,10 @@ from aligntools.viewing.models import Columns
 
 if TYPE_CHECKING:
     from aligntools.aligning.parts.table import PartTable
-    from aligntools.aligning.parts.training import ViewTraining
     from aligntools.aligning.parts.work import ViewWork
     from aligntools.aligning.precompile import Ahead
     from aligntools.aligning.training.expectation import BlockStep, Expectations
     from aligntools.aligning.training.reconstruction_positions import PositionClimb
-    from aligntools.aligning.training.stages import Training
     from aligntools.aligning.training.view_priors import ViewPriors
     from aligntools.formats.annotation.class_lists import WordLookup
 
@@ -159,8 +157,8 @@ class Stage:
         """Return a model with the parameters as they are now."""
         return self.of(**fields, **self.parameters())
 
-    def finish(self, fields: LexicalFields, training: "Training") -> "LexicalModel":
-        """Do what comes after the iterations; return the model."""
+    def finish(self, fields: LexicalFields, training: Any) -> "LexicalModel":
+        """Do what comes after the iterations of ``training``, a `training.stages.Training`; return the model."""
         return self.model(fields)
 
 
@@ -276,8 +274,8 @@ class LexicalModel(ABC):
     # Parts
 
     @classmethod
-    def finish_in_parts(cls, view: "ViewTraining", last: int) -> None:
-        """Do what comes after the iterations of a training in parts."""
+    def finish_in_parts(cls, view: Any, last: int) -> None:
+        """Do what comes after the iterations of a training in parts, a `parts.training.ViewTraining`."""
         return None
 
     @classmethod

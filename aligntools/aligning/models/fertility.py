@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,10 +22,6 @@ from aligntools.aligning.training.sampling import link_candidates, sampler_scrat
 from aligntools.formats.models.modelfile import hold
 from aligntools.ground.parallel import Pool
 from aligntools.viewing.models import Columns
-
-if TYPE_CHECKING:
-    from aligntools.aligning.parts.training import ViewTraining
-    from aligntools.aligning.training.stages import Training
 
 #: Sweeps over a sentence that a trained model is applied to, and how many of these come before collecting.
 SWEEPS, BURN = 8, 2
@@ -54,7 +50,7 @@ class FertilityStage(Stage):
         assert self.before is not None, "the HMM comes before"
         return self.before
 
-    def finish(self, fields: LexicalFields, training: "Training") -> LexicalModel:
+    def finish(self, fields: LexicalFields, training: Any) -> LexicalModel:
         """Sample the links of the text."""
         task = self.task
         hmm, matrices = Hmm(**fields, **self.parameters()), training.matrices
@@ -134,7 +130,7 @@ class Fertility(Hmm):
         return cls(**fields, jumps=arrays["jumps"], sampler=counts)
 
     @classmethod
-    def finish_in_parts(cls, view: "ViewTraining", last: int) -> None:
+    def finish_in_parts(cls, view: Any, last: int) -> None:
         """Sample the links of each part."""
         sampler_in_parts.sample_view(view, last)
 

@@ -4,7 +4,7 @@ Every part samples its own links. For the links of other parts it uses the HMM's
 does for sentences that are not reached yet. Then the counts of the parts are summed.
 """
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +18,9 @@ from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.training.sampling import CHUNK_TOKENS, DirectionCounts, most_linked, prior_jumps, sample
 from aligntools.ground.parallel import Pool
 
-if TYPE_CHECKING:
-    from aligntools.aligning.parts.training import ViewTraining
 
-
-def sample_view(view: "ViewTraining", last: int) -> None:
-    """Sample the links of a view whose iterations are done."""
+def sample_view(view: Any, last: int) -> None:
+    """Sample the links of a view, a `training.ViewTraining` whose iterations are done."""
     if not view.store.has(view.name("sampler")):
         gather_sums(view.view_work, last, view.generation)
         view.tell("sums of words")

@@ -8,7 +8,7 @@ than either.
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Protocol
 
 import numpy as np
 
@@ -16,10 +16,6 @@ from aligntools.aligning.text.kernels_look_alikes import KEY
 from aligntools.aligning.text.look_alikes import look_alike_keys, simplify
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.words.vocabulary import AnyVocabulary
-
-if TYPE_CHECKING:
-    from aligntools.aligning.applying.model_text import ModelText
-    from aligntools.aligning.text.link_matrices import LinkMatrices
 
 #: Chinese characters and kana: one carries about as much as two letters.
 _CHARACTERS = re.compile("[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -86,8 +82,16 @@ class ViewWords:
         return {word: i for i, word in enumerate(self.t_words)}
 
 
-#: What has both sides of a text, in ids of any kind.
-ParallelText: TypeAlias = "Bitext | TextView | LinkMatrices | ModelText"
+class ParallelText(Protocol):
+    """What has both sides of a text, in ids of any kind: `Bitext`, `TextView`, `LinkMatrices`."""
+
+    @property
+    def source(self) -> Side:
+        """The source side."""
+
+    @property
+    def target(self) -> Side:
+        """The target side."""
 
 
 @dataclass(eq=False)
@@ -112,10 +116,10 @@ class TextView:
 def view_words(source: AnyVocabulary, target: AnyVocabulary, letters: int) -> ViewWords:
     """Return the words of both sides, cut to so many letters; 0 keeps them whole."""
     (s_words, s_map), (t_words, t_map) = (cut_words(side.words(), letters) for side in (source, target))
-    maps = (np.append(own, np.int32(len(words))) for own, words in ((s_map, s_words), (t_map, t_words)))
+    maps = [np.append(own, np.int32(len(words))) for own, words in ((s_map, s_words), (t_map, t_words))]
     none = np.zeros((1, KEY), np.int32)
-    keys = (np.concatenate([look_alike_keys(words), none]) for words in (s_words, t_words))
-    return ViewWords(letters, s_words, t_words, *maps, *keys)
+    keys = [np.concatenate([look_alike_keys(words), none]) for words in (s_words, t_words)]
+    return ViewWords(letters, s_words, t_words, maps[0], maps[1], keys[0], keys[1])
 
 
 def view_text(bitext: Bitext, letters: int) -> TextView:

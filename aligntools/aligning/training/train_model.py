@@ -190,8 +190,8 @@ def warm_start(
         table, _ = build_table(text.source, text.target, *sizes, pool, settings.keep, settings.p_null)
         both = [lexicon.forward] if lexicon.reverse is lexicon.forward else [lexicon.forward, lexicon.reverse]
         values = old_values(table, words, old, both, lexicon.default)
-        ones = (np.ones(size + 1, np.float32) for size in sizes)
-        lexicon = Lexicon(values[0], values[-1], *ones, lexicon.default, lexicon.floors)
+        s_ones, t_ones = (np.ones(size + 1, np.float32) for size in sizes)
+        lexicon = Lexicon(values[0], values[-1], s_ones, t_ones, lexicon.default, lexicon.floors)
         nulls = []
         for side, names, known, null in (
             (text.source, words.s_words, old.words.s_ids, old.s_null),
