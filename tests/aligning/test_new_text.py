@@ -113,12 +113,12 @@ def test_an_unseen_word_is_the_mean_of_the_words_seen_once(how):
     lines = tiny.lines(30)
     text = lines, [" ".join(word.upper() for word in line.split()) for line in lines]
     model = at.train_aligner(*text, views=(0,), subwords=0, **how).model.views[0]
-    found, table, links = unseen_words(model), model.table, model.word_links()
+    (known, found), table, links = unseen_words(model), model.table, model.word_links()
     counts = {}
     for s in range(table.n_source):
         for p in range(table.ptr[s], table.ptr[s + 1]):
             counts[s, int(table.ids[p])] = (float(model.counts[0][p]) + float(model.counts[-1][p])) / 2
-    for side, values in enumerate((found.s_values, found.t_values)):
+    for side, values in enumerate(found):
         often = [np.zeros(len(words)) for words in (model.words.s_words, model.words.t_words)]
         for pair, count in counts.items():
             for k in (0, 1):
@@ -141,7 +141,7 @@ def test_an_unseen_word_is_the_mean_of_the_words_seen_once(how):
         ]
         assert values[1:-1] == pytest.approx(expected[1:], rel=1e-5)
         assert values[-1] == pytest.approx(shares.get(0, 0.0) / max(len(once[1 - side]), 1), rel=1e-5)
-    assert found.model.s_null[:-1].tolist() == model.s_null[:-1].tolist()
+    assert known.s_null[:-1].tolist() == model.s_null[:-1].tolist()
 
 
 @pytest.mark.parametrize("rounds", [0, 1])
@@ -152,7 +152,7 @@ def test_posteriors_of_an_unseen_word_are_by_these_values(rounds, monkeypatch):
     text = lines, [" ".join(word.upper() for word in line.split()) for line in lines]
     aligner = at.train_aligner(*text, views=(0,), subwords=0, model_type="ibm1")
     model = aligner.model.views[0]
-    found, own = unseen_words(model), model.words.s_words[1:3]
+    (known, found), own = unseen_words(model), model.words.s_words[1:3]
     (new,) = aligner.texts([" ".join(own)], ["7q7"], Reading(), False)
     with Pool(1) as pool:
         (p,) = aligner.own_applier.posteriors(new, pool)
@@ -161,14 +161,14 @@ def test_posteriors_of_an_unseen_word_are_by_these_values(rounds, monkeypatch):
     def both(values):
         """Return the posteriors of the new word as observed, and of each word as observed beside it."""
         forward = [v * float(lexicon.s_inverse[s]) * (1 - model.p_null[0]) / 2 for s, v in enumerate(values, 1)]
-        null = float(found.model.t_null[-1] * model.p_null[0])
+        null = float(known.t_null[-1] * model.p_null[0])
         reverse = [v * float(lexicon.t_inverse[-1]) * (1 - model.p_null[1]) for v in values]
         nulls = [float(model.s_null[s] * model.p_null[1]) for s in (1, 2)]
         return [x / (sum(forward) + null) for x in forward], [x / (x + n) for x, n in zip(reverse, nulls, strict=True)]
 
-    values = found.s_values[1:3].tolist()
+    values = found[0][1:3].tolist()
     for _ in range(rounds):
-        values = [v + 0.1 * a * b for v, a, b in zip(found.s_values[1:3].tolist(), *both(values), strict=True)]
+        values = [v + 0.1 * a * b for v, a, b in zip(found[0][1:3].tolist(), *both(values), strict=True)]
     forward, reverse = both(values)
     assert p.forward[:2].tolist() == pytest.approx(forward, rel=1e-4)
     assert p.reverse[:2].tolist() == pytest.approx(reverse, rel=1e-4)
