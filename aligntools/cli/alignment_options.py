@@ -9,8 +9,7 @@ from aligntools import AlignerSettings, Decisions, Reading, Run, Tokenizing
 from aligntools.aligning.evidence_kinds import SETTINGS, EvidenceOptions
 from aligntools.aligning.text_files import LinkWriting, PiecedText, TextFiles
 from aligntools.cli import declarations, kinds, options
-from aligntools.cli.declarations import given as given
-from aligntools.cli.option_groups import FC
+from aligntools.cli.kinds import FC
 from aligntools.encoding.settings import EncoderSettings
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.progress import Watch

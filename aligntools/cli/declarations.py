@@ -7,9 +7,9 @@ from typing import Any, TypeAlias, TypeVar
 import click
 from click.core import ParameterSource
 
-from aligntools.cli import kinds, option_groups
+from aligntools.cli import kinds
 from aligntools.cli.flags import as_flag, flag, on_command_line
-from aligntools.cli.option_groups import FC
+from aligntools.cli.kinds import FC
 from aligntools.ground.declarations import Declared, Settings, declared
 from aligntools.ground.errors import UsageProblem
 
@@ -39,18 +39,19 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Call
         about |= {"is_flag": True} if switch else {}
         about.setdefault("show_default", not switch and about["default"] is not None)
     elif one.option.metavar.startswith("["):  # it may stand by itself
-        about |= {"is_flag": False, "flag_value": True, "type": kinds.OptionalPlace("dir"), "metavar": "[DIR]"}
+        about |= {"is_flag": False, "flag_value": True, "type": kinds.Place("dir"), "metavar": "[DIR]"}
         if any(other is bool for other in one.others):
             about |= {"cls": kinds.Refusable, "refused": flag("no_" + name)}
     else:
-        about = {"type": _type(one, choices), "metavar": one.option.metavar or _metavar(one, choices)} | about
+        metavar = one.option.metavar or (None if choices else _metavar(one))
+        about = {"type": _type(one, choices), "metavar": metavar} | about
         about |= {"nargs": 2} if one.option.metavar == "FILE FILE" else {}
         about |= {"multiple": True} if one.several and one.option.metavar == "FILE" else {}
         about.setdefault("show_default", about["default"] not in (None, ()))
     ruled: dict[str, Any] = {}
     if not one.option.said:  # those are about values, which `Settings.checked` looks at
         ruled = {"needs": one.option.needs, "excludes": one.option.excludes, "when": one.option.when}
-    return option_groups.option(long, *flags, name, **ruled | about)
+    return kinds.option(long, *flags, name, **ruled | about)
 
 
 Choices: TypeAlias = tuple[str, ...] | Callable[[], tuple[str, ...]]
@@ -74,9 +75,7 @@ def _type(one: Declared, choices: Choices) -> "click.ParamType[Any]":
     return kinds.Number(one.option.allowed)
 
 
-def _metavar(one: Declared, choices: Choices) -> str | None:
-    if choices:
-        return None
+def _metavar(one: Declared) -> str:
     name = "N" if one.option.allowed is not None and one.option.allowed.whole else "X"
     return f"{name},{name}.." if one.several else name
 
@@ -93,7 +92,7 @@ def group(
 
     def decorate(function: FC) -> FC:
         for name in reversed(chosen):
-            function = option_groups.group(title or known[name].option.group, option(kind, name), **rules)(function)
+            function = kinds.group(title or known[name].option.group, option(kind, name), **rules)(function)
         return function
 
     return decorate

@@ -72,10 +72,10 @@ def command(folder: str, overwrite: bool, quiet: bool, verbose: bool) -> None:
         for name in standins.PROGRAMS
     }
     texts |= {place / "python" / name / "__init__.py": _PACKAGE.format(name=name, mark=MARK) for name in _packages()}
-    if not overwrite:
-        for path in texts:
-            if _foreign(path):
-                raise UsageProblem(f"{path} is there, and not from this command; give another folder or --overwrite")
+    for path in texts if not overwrite else ():
+        own = path.is_file() and not path.is_symlink() and MARK in path.read_text(encoding="utf-8", errors="replace")
+        if os.path.lexists(path) and not own:
+            raise UsageProblem(f"{path} is there, and not from this command; give another folder or --overwrite")
     for path, text in texts.items():
         _write(path, text)
         if verbose:
@@ -102,13 +102,6 @@ def _folders() -> list[str]:
     code = "import sys; print(*sys.path, sep='\\n')"
     known = subprocess.run([sys.executable, "-EPc", code], capture_output=True, text=True, check=False).stdout
     return [folder for folder in dict.fromkeys(found.values()) if folder not in known.splitlines()]
-
-
-def _foreign(path: Path) -> bool:
-    """Return whether something is there that this command did not write."""
-    if not os.path.lexists(path):
-        return False
-    return path.is_symlink() or not path.is_file() or MARK not in path.read_text(encoding="utf-8", errors="replace")
 
 
 def _write(path: Path, text: str) -> None:

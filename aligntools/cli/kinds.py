@@ -1,22 +1,26 @@
-"""Types of options: places, numbers within a range, amounts of memory, columns."""
+"""Options by what they need and exclude, their types (places, numbers in a range, sizes), their groups in the help."""
 
 import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
-from aligntools.cli.flags import said
+from aligntools.cli.flags import EXPERT, said
 from aligntools.formats.opening.files import Named as Named
 from aligntools.formats.opening.files import check as check
 from aligntools.ground import ranges
+from aligntools.ground.declarations import Option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import Range
 from aligntools.store import atomic_write
+
+#: What decorators of click take and return.
+FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
 
 
 class Word(click.types.StringParamType):
@@ -39,17 +43,13 @@ class Place(Word):
     def __init__(self, kind: str = "file", written: bool = False, endings: Sequence[str] = ("",)) -> None:
         self.kind, self.written, self.endings = kind, written, endings
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Take a name, or True and False of an option that may stand by itself."""
+        return value if isinstance(value, bool) else super().convert(value, param, ctx)
+
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Leave it to the shell."""
         return [CompletionItem(incomplete, type=self.kind)]
-
-
-class OptionalPlace(Place):
-    """A folder's name, or nothing: an option that may stand by itself, and is True then."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Pass True, False and None through."""
-        return value if isinstance(value, bool) else super().convert(value, param, ctx)
 
 
 class Refusable(click.Option):
@@ -178,13 +178,6 @@ class Column(click.ParamType):
         return Number(ranges.counts(1)).convert(value, param, ctx)
 
 
-def _ago(seconds: float) -> str:
-    for length, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{max(seconds, 0):.0f} s"
-
-
 def tell_leftovers(outputs: Iterable[Named]) -> None:
     """Return what killed runs have left next to these outputs, one line for each output."""
     for named in outputs:
@@ -193,10 +186,12 @@ def tell_leftovers(outputs: Iterable[Named]) -> None:
             continue
         last = found[-1]
         which = os.path.join(os.path.dirname(named.path), os.path.basename(last.name))
+        age, units = time.time() - last.changed, ((86400, "d"), (3600, "h"), (60, "min"))
+        ago = next((f"{age / n:.0f} {unit}" for n, unit in units if age >= n), f"{max(age, 0):.0f} s")
         more = f", and {len(found) - 1} older" if len(found) > 1 else ""
         sys.stderr.write(
             f"warning: {which} was left by a killed run (process {last.process} on {last.host}, last written"
-            f" {_ago(time.time() - last.changed)} ago, {last.size} bytes){more}; remove it if you do not need it\n"
+            f" {ago} ago, {last.size} bytes){more}; remove it if you do not need it\n"
         )
 
 
@@ -211,3 +206,66 @@ def placed(inputs: Iterable[Named], outputs: Iterable[Named], quiet: bool = Fals
     ordered = sorted(outputs, key=lambda named: named.flag in ("-o", "--output"))
     with atomic_write.together(named.path for named in ordered if not named.standard):
         yield
+
+
+def option(
+    *flags: str,
+    needs: tuple[str, ...] = (),
+    excludes: tuple[str, ...] = (),
+    when: str = "",
+    said: str = "",
+    **about: Any,
+) -> Callable[[FC], FC]:
+    """Return click's option with what it needs and excludes; see `declarations.Option`. Of fields `--set` gives it."""
+    plain = max(flags, key=len).partition("/")[0].lstrip("-").replace("-", "_")
+    if next((flag for flag in flags if flag[0] != "-"), plain) in EXPERT:
+        about = {"hidden": True, "cls": Field} | about
+
+    def decorate(function: FC) -> FC:
+        found: Any = click.option(*flags, **about)(function)
+        found.__click_params__[-1].rules = [Option("", needs=needs, excludes=excludes, when=when, said=said)]
+        result: FC = found
+        return result
+
+    return decorate
+
+
+def file(*flags: str, **about: Any) -> Callable[[FC], FC]:
+    """Return an option that names a file; parameters are as for `option`."""
+    return option(*flags, **{"metavar": "FILE"} | about)
+
+
+def written(*flags: str, **about: Any) -> Callable[[FC], FC]:
+    """Return an option that names a file to be written; parameters are as for `option`."""
+    return file(*flags, **{"type": WRITTEN} | about)
+
+
+def choice(*flags: str, choices: Sequence[str], **about: Any) -> Callable[[FC], FC]:
+    """Return an option that takes one of several values, by default the first; parameters are as for `option`."""
+    return option(*flags, type=click.Choice(choices), default=choices[0], show_default=True, **about)
+
+
+def group(
+    title: str,
+    *options: Callable[[Any], Any],
+    needs: tuple[str, ...] = (),
+    excludes: tuple[str, ...] = (),
+    said: str = "",
+) -> Callable[[FC], FC]:
+    """Return one decorator for options under a title in the help, in this order; all have these rules."""
+
+    def decorate(function: FC) -> FC:
+        decorated: Any = function
+        before = len(getattr(function, "__click_params__", ()))
+        for option in reversed(options):
+            decorated = option(decorated)
+        for parameter in decorated.__click_params__[before:]:
+            if title and not hasattr(parameter, "group"):
+                parameter.group = title
+            if needs or excludes:
+                ruled = getattr(parameter, "rules", [])
+                parameter.rules = [*ruled, Option("", needs=needs, excludes=excludes, said=said)]
+        result: FC = decorated
+        return result
+
+    return decorate

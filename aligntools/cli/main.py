@@ -1,10 +1,9 @@
 """The ``aligntools`` command: finds subcommands, turns errors into one line and an exit status."""
 
-import contextlib
 import logging
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -105,20 +104,6 @@ def cli(debug: bool) -> None:
     """
 
 
-@contextlib.contextmanager
-def _surroundings() -> Iterator[None]:
-    """What a command may rely on: signals, standard streams, warnings shown."""
-    with streams.safe(), signals.ending():
-        logging.getLogger("aligntools").addHandler(warnings := reporter.OnStandardError())
-        for name in ("compiling", "hints"):  # `options.verbosity` takes it back
-            logging.getLogger(f"aligntools.{name}").setLevel(logging.INFO)
-        atomic_write.SYNC = not os.environ.get(NO_FSYNC)
-        try:
-            yield
-        finally:
-            logging.getLogger("aligntools").removeHandler(warnings)
-
-
 def run(command: click.Command, args: Sequence[str] | None = None, prog_name: str | None = None) -> int:
     """Run a click command as a program: exit status 0 done, 1 wrong input, 2 wrong command line.
 
@@ -127,8 +112,15 @@ def run(command: click.Command, args: Sequence[str] | None = None, prog_name: st
     portable.prepare()
     args = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in args
-    with _surroundings():
-        return _run(command, args, prog_name, debug)
+    with streams.safe(), signals.ending():
+        logging.getLogger("aligntools").addHandler(warnings := reporter.OnStandardError())
+        for name in ("compiling", "hints"):  # `options.verbosity` takes it back
+            logging.getLogger(f"aligntools.{name}").setLevel(logging.INFO)
+        atomic_write.SYNC = not os.environ.get(NO_FSYNC)
+        try:
+            return _run(command, args, prog_name, debug)
+        finally:
+            logging.getLogger("aligntools").removeHandler(warnings)
 
 
 def _run(command: click.Command, args: list[str], prog_name: str | None, debug: bool) -> int:

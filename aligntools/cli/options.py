@@ -14,18 +14,15 @@ from click.core import ParameterSource
 
 from aligntools import Loading, PieceReading, Reading, Tokenizing
 from aligntools.cli import declarations, flags, kinds
-from aligntools.cli.kinds import WRITTEN as WRITTEN
+from aligntools.cli.kinds import FC
 from aligntools.cli.kinds import Number as Number
 from aligntools.cli.kinds import Place as Place
-from aligntools.cli.kinds import Word as Word
-from aligntools.cli.option_groups import FC
-from aligntools.cli.option_groups import choice as choice
-from aligntools.cli.option_groups import file as file
-from aligntools.cli.option_groups import group as group
-from aligntools.cli.option_groups import option as option
-from aligntools.cli.option_groups import written as written
+from aligntools.cli.kinds import choice as choice
+from aligntools.cli.kinds import file as file
+from aligntools.cli.kinds import group as group
+from aligntools.cli.kinds import option as option
+from aligntools.cli.kinds import written as written
 from aligntools.cli.programs import docstring
-from aligntools.formats.inputs.sentences import text_path as text_path
 from aligntools.formats.opening import files, live_inputs
 from aligntools.ground import memory, ranges
 from aligntools.ground.declarations import check_rules
@@ -79,7 +76,7 @@ class Command(click.Command):
             ):
                 parameter.type = Place("dir" if named == "DIR" else "file")
             elif type(parameter.type) is click.types.StringParamType and named != "TEXT" and not parameter.callback:
-                parameter.type = Word()
+                parameter.type = kinds.Word()
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters, ``--help-all`` and ``--help``; the first is listed where it shows more."""

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from aligntools.cli import declarations, options, reporter
-from aligntools.cli.option_groups import FC
+from aligntools.cli.kinds import FC
 from aligntools.links.operations import OPERATIONS, combine_files
 from aligntools.links.settings import CombiningSettings
 

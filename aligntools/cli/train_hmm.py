@@ -1,9 +1,8 @@
 """``aligntools train-hmm``: hidden Markov models of alignments, of induced tags and of given ones."""
 
-import contextlib
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -20,9 +19,6 @@ from aligntools import (
 )
 from aligntools.cli import declarations, options, training
 from aligntools.ground.errors import UsageProblem
-
-if TYPE_CHECKING:
-    from aligntools.formats.opening.files import Output
 
 _ALIGNER, _READING = ("agreement", "look_alike", "views"), ("case_sensitive", "split", "input_format", "languages")
 _PRESET = {"preset", "estimator", "iterations", "mre_iterations"}
@@ -134,18 +130,14 @@ def command(**o: Any) -> None:
     if training.check_use(o, USES, asked, which) == "parallel text":
         _alignments(o)
         return
-    from aligntools.formats.opening.files import writing
-
     began = time.perf_counter()
-    with contextlib.ExitStack() as stack:
-        log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
-        summary = (_induce if o["text"] is not None else _train)(o, log)
+    summary = (_induce if o["text"] is not None else _train)(o)
     if summary and not o["quiet"]:
         seconds = f"; {time.perf_counter() - began:.1f} s" if o["verbose"] else ""
         sys.stderr.write(f"{summary}{seconds}\n")
 
 
-def _train(o: dict[str, Any], log: "Output | None") -> str:
+def _train(o: dict[str, Any]) -> str:
     from aligntools.tagging.taggers import train_tagger
 
     def describe(step: Step) -> str:
@@ -155,17 +147,10 @@ def _train(o: dict[str, Any], log: "Output | None") -> str:
             f" log-likelihood {f['log_likelihood']:.2f}"
         )
 
-    steps, result = training.steps(o["verbose"], log, describe, o["quiet"])
-    tagger = train_tagger(
-        o["tagged"],
-        declarations.settings(TaggerSettings, o),
-        classes=o["classes"],
-        dictionary=o["dictionary"],
-        reading=declarations.settings(TagReading, o),
-        run=declarations.settings(Run, o),
-        progress=steps,
-    )
-    tagger.save(o["output"])
+    with training.reporting(o, describe, notices=False) as (steps, result):
+        how: dict[str, Any] = {"reading": declarations.settings(TagReading, o), "run": declarations.settings(Run, o)}
+        how |= {"classes": o["classes"], "dictionary": o["dictionary"], "progress": steps}
+        train_tagger(o["tagged"], declarations.settings(TaggerSettings, o), **how).save(o["output"])
     sizes = "{words} words, {tags} tags, {states} states, {models} models".format(**result)
     if not o["partial"]:
         return sizes
@@ -174,7 +159,7 @@ def _train(o: dict[str, Any], log: "Output | None") -> str:
     return sizes + known + against.format(**result)
 
 
-def _induce(o: dict[str, Any], log: "Output | None") -> str | None:
+def _induce(o: dict[str, Any]) -> str | None:
     from aligntools.formats.inputs.annotation import check_words, read_untagged
     from aligntools.tagging.taggers import induce_tags
     from aligntools.tagging.word_classes import word_classes
@@ -187,25 +172,19 @@ def _induce(o: dict[str, Any], log: "Output | None") -> str | None:
         figures = f"objective {f['objective']:.2f}, perplexity {f['perplexity']:.3f}"
         return f"{start}iteration {f['iteration']}: {figures}"
 
-    steps, result = training.steps(True, log, describe, o["quiet"])
     text, reading, run = o["text"], declarations.settings(WordReading, o), declarations.settings(Run, o)
     wanted = {False: o["save_classes"], True: o["save_paths"]}
     if any(wanted.values()):  # it is read once: it may be standard input
         text = read_untagged(text, reading)
         check_words(o["text"], text)
-    tagger = induce_tags(
-        text,
-        preset=o["preset"],
-        dictionary=o["dictionary"],
-        reading=reading,
-        run=run,
-        progress=steps,
-        **declarations.chosen(InductionSettings, o),
-    )
-    for paths, path in wanted.items():
-        if path:
-            word_classes(text, tagger, paths=paths, run=run).save(path)
-    tagger.save(o["output"])
+    with training.reporting(o | {"verbose": True}, describe, notices=False) as (steps, result):
+        how: dict[str, Any] = {"reading": reading, "run": run, "progress": steps}
+        how |= {"preset": o["preset"], "dictionary": o["dictionary"]} | declarations.chosen(InductionSettings, o)
+        tagger = induce_tags(text, **how)
+        for paths, path in wanted.items():
+            if path:
+                word_classes(text, tagger, paths=paths, run=run).save(path)
+        tagger.save(o["output"])
     kept = "; kept restart {}".format(result["restart"] + 1) if o["restarts"] > 1 else ""
     return "{words} words, {types} different, {states} states".format(**result) + kept if o["verbose"] else None
 

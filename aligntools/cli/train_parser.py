@@ -9,7 +9,7 @@ import click
 from aligntools import InducedParserSettings, ParserReading, ParserSettings, Run
 from aligntools.cli import declarations, options, training
 from aligntools.cli.flags import renamed
-from aligntools.cli.option_groups import FC
+from aligntools.cli.kinds import FC
 
 _TAGS = ("column", "predicted_columns", "map")
 #: The options of each use of the command, apart from those that both have; a tagged text has a separator.

@@ -40,11 +40,12 @@ checkpoint = click.option(
 
 
 @contextlib.contextmanager
-def reporting(o: Mapping[str, Any], describe: Callable[[Step], str]) -> Iterator[Steps]:
+def reporting(o: Mapping[str, Any], describe: Callable[[Step], str], notices: bool = True) -> Iterator[Steps]:
     """Set up the messages of a training: notices, its steps, the log of ``--log-json``; ``o`` are options by name."""
     from aligntools.formats.opening.files import writing
 
-    with shown(o["quiet"]), writing(o["log_json"]) if o["log_json"] else contextlib.nullcontext() as log:
+    nothing = contextlib.nullcontext()
+    with shown(o["quiet"]) if notices else nothing, writing(o["log_json"]) if o["log_json"] else nothing as log:
         yield steps(o["verbose"], log, describe, o["quiet"])
 
 

@@ -12,14 +12,14 @@ from aligntools.formats.inputs.sentences import PathLike
 from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import check_version, in_words, is_number, read_described
 from aligntools.ground.errors import DataError
-from aligntools.viewing.models import ShownAsWeights
+from aligntools.viewing.models import ModelView, ShownAsModel, weight_view
 
 if TYPE_CHECKING:
     from aligntools.formats.translation.grammar import GrammarRules
 
 
 @dataclass(frozen=True)
-class TranslationWeights(ShownAsWeights):
+class TranslationWeights(ShownAsModel):
     """Weights of a translation system, by the names of its features.
 
     Attributes
@@ -55,6 +55,10 @@ class TranslationWeights(ShownAsWeights):
         text = {"format": FORMAT, "kind": KIND, "version": VERSION, "features": features, "about": dict(self.about)}
         with files.writing(os.fspath(path)) as out:
             out.write((json.dumps(text, indent=1, ensure_ascii=False) + "\n").encode())
+
+    def model_view(self, title: str, words: int, best: int) -> ModelView:
+        """Return the weights by their size."""
+        return weight_view(title, self.features, self.about)
 
 
 #: Weights: learned ones, their file, numbers by name, or None for untuned ones.

@@ -151,10 +151,10 @@ class AlignmentsView(View):
         self._check(number, "pair number")
         n = number - 1
         links = []
-        for system in self.systems:
-            run = slice(*system.links.offsets[n : n + 2].tolist())
-            pairs = [(i, j) for i, j in system.links.pairs[run].tolist()]
-            found = [np.nan] * len(pairs) if system.probabilities is None else system.probabilities[run].tolist()
+        for _, all_links, probabilities in self.systems:
+            run = slice(*all_links.offsets[n : n + 2].tolist())
+            pairs = [(i, j) for i, j in all_links.pairs[run].tolist()]
+            found = [np.nan] * len(pairs) if probabilities is None else probabilities[run].tolist()
             links.append(dict(zip(pairs, found, strict=True)))
         gold: list[frozenset[tuple[int, int]] | None] = [None, None]
         if self.gold is not None:
@@ -179,7 +179,7 @@ class AlignmentsView(View):
 
     def svg(self, number: int | None = None, *, form: str | None = None, **how: Any) -> str:
         """Return a picture of one pair, for papers, by its number from 1 on; ``form``: ``matrix`` or ``ribbon``."""
-        return picture(self.pair(1 if number is None else number), [system.name for system in self.systems], form)
+        return picture(self.pair(1 if number is None else number), [name for name, *_ in self.systems], form)
 
     def text(self, **how: Any) -> str:
         """Return the pairs as text, or one of them; see `stream_text`."""
@@ -189,7 +189,7 @@ class AlignmentsView(View):
         self, *, width: int = 80, color: bool = False, number: int | None = None, form: str | None = None
     ) -> Iterator[str]:
         """Yield the pairs as text, or one of them; ``form`` is as for `svg`."""
-        names = [system.name for system in self.systems]
+        names = [name for name, *_ in self.systems]
         numbers = range(1, len(self) + 1) if number is None else [number]
         if self.gold is not None and self.systems and number is None:
             yield LEGEND
@@ -210,8 +210,8 @@ class AlignmentsView(View):
             "source": texts[0][:most],
             "target": texts[1][:most],
             "systems": [
-                {"name": system.name, "links": _flat(system.links[:most]), "probabilities": _percentages(system, most)}
-                for system in self.systems
+                {"name": name, "links": _flat(links[:most]), "probabilities": _percentages(links, of, most)}
+                for name, links, of in self.systems
             ],
             "found": None if self.found is None else [self._found(n) for n in sorted(self.found) if n <= most],
             "gold": None
@@ -247,12 +247,12 @@ def _flat(links: Links) -> list[list[int]]:
     return _cut(links.pairs.ravel(), 2 * links.offsets)
 
 
-def _percentages(system: ShownSystem, most: int) -> list[list[int]] | None:
+def _percentages(links: Links, probabilities: np.ndarray | None, most: int) -> list[list[int]] | None:
     """Return the probabilities of each pair's links in whole percent, -1 where there is none."""
-    if system.probabilities is None:
+    if probabilities is None:
         return None
-    whole = np.where(np.isnan(system.probabilities), -1, np.rint(100 * system.probabilities)).astype(int)
-    return _cut(whole, system.links.offsets[: most + 1])
+    whole = np.where(np.isnan(probabilities), -1, np.rint(100 * probabilities)).astype(int)
+    return _cut(whole, links.offsets[: most + 1])
 
 
 #: Parts of a sentence, and bounds of how often a word is in the text, by which errors are counted.
@@ -391,8 +391,8 @@ def _side_by_side(source: str, target: str) -> str:
 def tables_of(view: Any) -> list[FigureTable]:
     """Return all tables of an `alignments.AlignmentsView` that has gold links and systems."""
     gold, rows = view.gold, view.gold.rows
-    names = [system.name for system in view.systems]
-    links = [system.links[rows] for system in view.systems]
+    names = [name for name, *_ in view.systems]
+    links = [own[rows] for _, own, _ in view.systems]
     texts = tuple([side[n] for n in rows.tolist()] for side in (view.source, view.target))
     lengths = np.array([len(words) for words in texts[0]], np.int64)
     groupings = [by_position(lengths), by_frequency((view.source, view.target), rows)]

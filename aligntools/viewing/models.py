@@ -260,17 +260,6 @@ class ShownAsModel(Shown):
         return self.model_view(type(self).__name__, 500, 10)._repr_html_()
 
 
-class ShownAsWeights(ShownAsModel):
-    """Weights by the names of features, and what is known about them."""
-
-    features: Mapping[str, float]
-    about: Mapping[str, Any]
-
-    def model_view(self, title: str, words: int, best: int) -> "ModelView":
-        """Return the weights by their size."""
-        return weight_view(title, self.features, self.about)
-
-
 def weight_view(title: str, values: Mapping[str, float], about: Mapping[str, Any]) -> "ModelView":
     """Return a view of weights by their size."""
     settings: list[list[Any]] = [["weights", len(values)], *([name, str(value)] for name, value in about.items())]

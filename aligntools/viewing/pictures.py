@@ -7,6 +7,7 @@ rings missed ones; solid frames are sure gold links, broken ones possible. Sever
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -15,14 +16,8 @@ from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import UsageProblem
 from aligntools.viewing.drawing import text_width
 
-
-@dataclass(frozen=True, eq=False)
-class ShownSystem:
-    """The links of one system for every pair; probabilities are NaN for links without one."""
-
-    name: str
-    links: Links
-    probabilities: np.ndarray | None = None
+#: The name of a system, its links for every pair, and their probabilities, NaN for links without one.
+ShownSystem: TypeAlias = tuple[str, Links, np.ndarray | None]
 
 
 @dataclass(frozen=True)

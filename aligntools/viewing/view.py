@@ -202,7 +202,7 @@ def _system(name: str, given: Any, lengths: Sequence[np.ndarray], base: int, tex
     if len(links) != len(lengths[0]):
         raise DataError(path, None, f"{len(links)} lines, but {text} has {len(lengths[0])} sentence pairs")
     pharaoh.check_range(links, *lengths, path=path, index_base=base)
-    return ShownSystem(name, links, probabilities)
+    return name, links, probabilities
 
 
 def _findings(given: Any, pairs: int, text: str) -> dict[int, Finding]:

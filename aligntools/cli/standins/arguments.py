@@ -11,20 +11,12 @@ from aligntools.ground.errors import harmless
 
 
 class Untouched(click.Command):
-    """A command that gets its arguments as they are, under the name ``args``."""
+    """A command that gets its arguments as they are, under the name ``args``, but for our ``--debug``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Leave the arguments alone."""
-        ctx.params["args"] = args
+        ctx.params["args"] = [argument for argument in args if argument != "--debug"]
         return []
-
-
-class UntouchedButDebug(Untouched):
-    """The same for programs without a ``--debug`` of their own: it stays ours."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Leave the other arguments alone."""
-        return super().parse_args(ctx, [argument for argument in args if argument != "--debug"])
 
 
 class Wrong(Exception):
@@ -42,7 +34,7 @@ def program(name: str, usage: str = "", prefix: str = "") -> Callable[[Callable[
                 sys.stderr.write(harmless(f"{prefix}{error}\n{usage}" if str(error) else usage))
                 return 1
 
-        return UntouchedButDebug(name, callback=run, add_help_option=False)
+        return Untouched(name, callback=run, add_help_option=False)
 
     return decorate
 
