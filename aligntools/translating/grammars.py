@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, Unpack
 import numpy as np
 
 from aligntools.formats.annotation.tagged_text import Tokens
-from aligntools.formats.inputs.sentences import Lines, PathLike, Text, lines_of, side_of
+from aligntools.formats.inputs.sentences import Lines, PathLike, Text, side_of
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import Loading, PairReading, Splitting
 from aligntools.ground import memory
@@ -21,7 +21,7 @@ from aligntools.ground.parallel import pool_of, threads_in
 from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.run import Run
 from aligntools.store.job_engines import mapping
-from aligntools.translating.lattices import LatticeLines, as_lattices, joined_lattices
+from aligntools.translating.lattices import LatticeLines
 from aligntools.translating.settings import TABLES, ExtractionSettings, GrammarFilter
 from aligntools.viewing.models import ShownAsModel
 
@@ -451,13 +451,3 @@ def grammar_of(
     if isinstance(grammar, Grammar):
         return grammar
     return Grammar.load(grammar, text=text, span_limit=span_limit, verify=verify)
-
-
-def joined(texts: Sequence[Lines]) -> Lines:
-    """Return texts one after another; as lattices if there are any among them."""
-    if len(texts) == 1:
-        return texts[0]
-    if any(isinstance(text, LatticeLines) for text in texts):
-        return joined_lattices([as_lattices(text) for text in texts])
-    sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(text.offsets) for text in texts)])
-    return Lines([word for text in texts for word in text.words], np.cumsum(sizes)) if texts else lines_of([])

@@ -17,8 +17,9 @@ from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.run import Run
 from aligntools.store.job_engines import mapping_if_asked
-from aligntools.translating.grammars import Grammar, grammar_of, joined
+from aligntools.translating.grammars import Grammar, grammar_of
 from aligntools.translating.language_models import LanguageModel
+from aligntools.translating.lattices import joined
 from aligntools.translating.settings import LONGEST, DecoderSettings, ImputationSettings, TuningSettings
 from aligntools.translating.translation_weights import TranslationWeights, WeightsInput, weights_of, with_bigrams
 

@@ -350,15 +350,9 @@ def train_lm(
 
     report = reporter(progress)
     with pool_of(run.threads) as pool:
-        counting = _counted_in_parts if run.asked else _counted
-        counts, store = counting(sources_of(text, split), settings, run, pool)
-        figures = {
-            "sentences": counts.sentences,
-            "words": counts.words,
-            "blank": counts.blank,
-            "types": len(counts.vocabulary) - 3,
-        }
-        report(Step("counting", 1, 2, figures))
+        counts, store = _counted(sources_of(text, split), settings, run, pool)
+        figures = {"sentences": counts.sentences, "words": counts.words, "blank": counts.blank}
+        report(Step("counting", 1, 2, figures | {"types": len(counts.vocabulary) - 3}))
         found = estimate(counts, store, pool, settings.prune)
     report(Step("estimating", 2, 2, {"ngrams": list(found.counts), "spilled": store.spilled}))
     for n, discounts in enumerate(found.discounts, 1):
@@ -379,30 +373,25 @@ def _tables(run: Run) -> "ArrayStore":
 def _counted(
     sources: "list[LineSource]", settings: LanguageModelSettings, run: Run, pool: "Pool"
 ) -> "tuple[NgramCounts, ArrayStore]":
-    from aligntools.translating.lm.kneser_ney import count
-
-    store, s = _tables(run), settings
-    return count(sources, s.order, store, lowercase=s.lowercase, skip_symbols=s.skip_symbols), store
-
-
-def _counted_in_parts(
-    sources: "list[LineSource]", settings: LanguageModelSettings, run: Run, pool: "Pool"
-) -> "tuple[NgramCounts, ArrayStore]":
+    """Count n-grams, in this process or by jobs; return also where tables are kept."""
     from aligntools.formats.opening.files import is_regular
     from aligntools.store.stores import Store
-    from aligntools.translating.lm.kneser_ney import A_JOB, count_in_parts
+    from aligntools.translating.lm.kneser_ney import A_JOB, count, count_in_parts
     from aligntools.words.white_space import named_as
+
+    how = {"lowercase": settings.lowercase, "skip_symbols": settings.skip_symbols}
+    if not run.asked:
+        store = _tables(run)
+        return count(sources, settings.order, store, **how), store
 
     def is_file(source: "LineSource") -> bool:
         return source.lines is None and is_regular(source.name)
 
     if run.remote:  # workers have working folders of their own
         sources = [replace(s, name=named_as(s.name, os.path.abspath(s.name))) if is_file(s) else s for s in sources]
-    names, s = [source.name for source in sources if is_file(source)], settings
+    names = [source.name for source in sources if is_file(source)]
     with temporary_folder(run.tmpdir) as folder:
         with opened(run, pool, folder, names, each=A_JOB) as engine:
-            gathered = count_in_parts(
-                sources, s.order, Store(folder), engine, pool, lowercase=s.lowercase, skip_symbols=s.skip_symbols
-            )
+            gathered = count_in_parts(sources, settings.order, Store(folder), engine, pool, **how)
         store = _tables(run)
         return gathered(store), store

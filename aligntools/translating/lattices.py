@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from aligntools.formats.inputs.sentences import Lines, Sentence, Text, stream_lines
+from aligntools.formats.inputs.sentences import Lines, Sentence, Text, lines_of, stream_lines
 from aligntools.formats.text.bitext import IN_MEMORY
 from aligntools.formats.text.corpus import Side
 from aligntools.formats.translation.plf import EPSILON, WordLattice, parse_cn, parse_plf, stream_lattices
@@ -163,42 +163,25 @@ def as_lattices(text: Lines) -> LatticeLines:
     return LatticeLines(text.words, text.offsets, text.name, begins, begins + np.int32(1), none)
 
 
-def joined_lattices(texts: Sequence[LatticeLines]) -> LatticeLines:
-    """Return the lattices of several texts, one text after another, without features."""
-    sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(text.offsets) for text in texts)])
-    begins, ends = (np.concatenate([getattr(text, name) for text in texts]) for name in ("begins", "ends"))
+def joined(texts: Sequence[Lines]) -> Lines:
+    """Return texts one after another; as lattices, without features, if there are any among them."""
+    if len(texts) < 2:
+        return texts[0] if texts else lines_of([])
+    offsets = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(np.diff(text.offsets) for text in texts)]))
     words = [word for text in texts for word in text.words]
-    none = np.zeros((len(words), 0), np.float32)
-    return LatticeLines(words, np.cumsum(sizes), texts[0].name, begins, ends, none)
+    if not any(isinstance(text, LatticeLines) for text in texts):
+        return Lines(words, offsets)
+    lattices, none = [as_lattices(text) for text in texts], np.zeros((len(words), 0), np.float32)
+    begins, ends = (np.concatenate([getattr(one, name) for one in lattices]) for name in ("begins", "ends"))
+    return LatticeLines(words, offsets, texts[0].name, begins, ends, none)
 
 
 #: Text, or lattices.
 Input: TypeAlias = Text | Iterable[Sentence | WordLattice]
 
 
-@dataclass(frozen=True)
-class LatticeInput:
-    """How lattices are read.
-
-    named: Named features of arcs that count.
-    """
-
-    settings: LatticeSettings
-    named: tuple[str, ...] = ()
-
-    def stream(self, text: Input, lattices: int) -> Iterator[Lines]:
-        """Yield lattices in parts of this many."""
-        if isinstance(text, LatticeLines):
-            yield text
-            return
-        name, found = IN_MEMORY, _lattices(text, self.settings)
-        if isinstance(text, str | os.PathLike):
-            name = os.fspath(text)
-            found = stream_lattices(name, self.settings.input, self.settings.arc_scores)
-        first = 1
-        while part := list(islice(found, lattices)):
-            yield lattice_lines(part, self.settings.arc_scores, self.named, name, first)
-            first += len(part)
+#: How lattices are read, and named features of arcs that count.
+LatticeInput: TypeAlias = tuple[LatticeSettings, tuple[str, ...]]
 
 
 def _lattices(items: Any, settings: LatticeSettings) -> Iterator[WordLattice]:
@@ -214,7 +197,19 @@ def _lattices(items: Any, settings: LatticeSettings) -> Iterator[WordLattice]:
 
 def stream_input(text: Input, size: int, how: LatticeInput | None, split: str | None = None) -> Iterator[Lines]:
     """Yield text, or lattices if it is known how they are read, in parts of ``size`` lines."""
-    return stream_lines(text, size, split) if how is None else how.stream(text, size)  # type: ignore[arg-type]
+    if how is None:
+        yield from stream_lines(text, size, split)  # type: ignore[arg-type]
+    elif isinstance(text, LatticeLines):
+        yield text
+    else:
+        settings, named = how
+        name, first, found = IN_MEMORY, 1, _lattices(text, settings)
+        if isinstance(text, str | os.PathLike):
+            name = os.fspath(text)
+            found = stream_lattices(name, settings.input, settings.arc_scores)
+        while part := list(islice(found, size)):
+            yield lattice_lines(part, settings.arc_scores, named, name, first)
+            first += len(part)
 
 
 def lattice_input(settings: LatticeSettings, given: Mapping[str, float]) -> tuple[LatticeInput, dict[str, float]]:
@@ -227,7 +222,7 @@ def lattice_input(settings: LatticeSettings, given: Mapping[str, float]) -> tupl
     if settings.arc_weights is not None:
         known = dict(zip(dense, map(float, settings.arc_weights), strict=True))
     named = [name for name in given if not name.removeprefix(PREFIX).isdecimal()]
-    how = LatticeInput(settings, tuple(name.removeprefix(PREFIX) for name in named))
+    how = settings, tuple(name.removeprefix(PREFIX) for name in named)
     return how, known | {name: given[name] for name in named}
 
 

@@ -26,8 +26,7 @@ from aligntools.pipeline import (
     stream_requests,
     write_parts,
 )
-from aligntools.translating.grammars import joined
-from aligntools.translating.lattices import LatticeInput, lattice_input, stream_input, without_arcs
+from aligntools.translating.lattices import LatticeInput, joined, lattice_input, stream_input, without_arcs
 from aligntools.translating.settings import DecoderSettings, LatticeSettings, TranslationLists
 from aligntools.translating.translation_weights import TranslationWeights
 from aligntools.translating.translator import JOB, PART, Grammar, LanguageModel, Translator

@@ -323,9 +323,8 @@ class Translator:
         if run.asked:
             if unbuffered:
                 raise UsageProblem("`unbuffered` answers each line in this process; leave out `workers` and `cluster`")
-            yield from self._by_workers(
-                run, self._parts(text, JOB), _answers, "translate_batch", {"features": features}
-            )
+            how = {"features": features}
+            yield from self._by_workers(run, self._parts(text, JOB), _answers, "translate_batch", how)
             return
         for lines in self._parts(text, 1 if unbuffered else PART):
             sentences = self._system.encode_text(lines)

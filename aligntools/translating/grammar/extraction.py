@@ -99,7 +99,7 @@ class Extraction:
                 self.figures.runs, self.figures.runs_on_disk = len(runs), runs.on_disk
                 self._merge(pool, runs, words, shards, targets)
             store = ArrayStore(quarter // 2, self._folder)
-            with target_totals(targets, store, self.figures) as totals:
+            with target_totals(targets.get, len(targets), store, self.figures) as totals:
                 numbers = range(len(shards))
                 for begin in range(0, len(shards), 4 * self._threads):
                     some = numbers[begin : begin + 4 * self._threads]
@@ -124,14 +124,8 @@ class Extraction:
         )
         settings = np.array([s.max_span, s.max_symbols, s.nonterminals, _PHRASES[s.phrases], s.min_hole], np.int64)
         state = np.array([begin, 0], np.int64)
-        text = AlignedText(
-            self.source.tokens,
-            self.source.offsets,
-            self.target.tokens,
-            self.target.offsets,
-            self.links.pairs,
-            self.links.offsets,
-        )
+        sides = self.source.tokens, self.source.offsets, self.target.tokens, self.target.offsets
+        text = AlignedText(*sides, self.links.pairs, self.links.offsets)
         work = PhraseTables(
             np.empty((4, longest + 1), np.int32),
             np.empty(longest + 1, np.int64),
@@ -182,9 +176,7 @@ class Extraction:
         rule_at, source_at = np.empty(len(starts) + 1, np.int64), np.empty(len(starts) + 1, np.int64)
         rules, sources = kernels_grammar.group_rules(pool, starts, rule_at, source_at)
         joint, lexical, best = np.empty((rules, 2), np.int64), np.empty((rules, 2)), np.empty(rules, np.int64)
-        kernels_grammar.weigh_links(
-            pool, starts, weights, rule_at, rules, words.keys, words.values, joint, lexical, best
-        )
+        kernels_grammar.weigh_links(pool, starts, weights, rule_at, rules, *words, joint, lexical, best)
         hashes = np.empty(rules, np.uint64)
         kernels_grammar.hash_targets(pool, starts, rule_at, rules, hashes)
         source_at = source_at[: sources + 1]
@@ -236,28 +228,10 @@ class Extraction:
         source_offsets, source, target_offsets, target, links_offsets, links, joint, totals, lexical, _ = shard
         unit = float(kernels_extraction.UNIT)
         counts = np.stack([target_totals, totals[:, 0], joint[:, 0]], axis=1) / unit
-        names, values = features.score(
-            self.settings.features,
-            counts,
-            joint[:, 1],
-            totals[:, 1],
-            lexical,
-            (source_offsets, source, target_offsets, target),
-            words,
-        )
-        return GrammarRules(
-            self.source_vocabulary,
-            self.target_vocabulary,
-            source_offsets,
-            source,
-            target_offsets,
-            target,
-            values,
-            names,
-            links_offsets,
-            links,
-            features.rounded(counts),
-        )
+        sides, kind = (source_offsets, source, target_offsets, target), self.settings.features
+        names, values = features.score(kind, counts, joint[:, 1], totals[:, 1], lexical, sides, words)
+        named = self.source_vocabulary, self.target_vocabulary
+        return GrammarRules(*named, *sides, values, names, links_offsets, links, features.rounded(counts))
 
 
 def whole(parts: Iterable[GrammarRules]) -> GrammarRules:
@@ -286,31 +260,36 @@ def _gather(pool: np.ndarray, starts: np.ndarray, records: np.ndarray) -> tuple[
     return offsets[0].copy(), source, offsets[1].copy(), target, offsets[2].copy(), links
 
 
-def target_totals(targets: Any, store: ArrayStore, figures: ExtractionFigures) -> sorting.Spool:
-    """Return a `Spool` of the total count of each kept rule's target side, group for group of ``targets``.
+def target_totals(
+    get: Callable[..., Sequence[Any]], shards: int, store: ArrayStore, figures: ExtractionFigures
+) -> sorting.Spool:
+    """Return a `Spool` of the total count of each kept rule's target side, shard by shard.
 
     Target sides are told apart by 64 bits: two of them are taken for one with a probability of n**2 / 2**65.
     Where a table of all would exceed what the store has in memory, as many passes are made as are needed; what is
     found lies in its files if it does not fit.
+
+    get: Returns hashes and counts of a shard's target sides, and hashes of the kept rules'; with ``lazily`` they are
+        not read yet.
     """
-    count = sum(len(targets.get(k, lazily=True)[0]) for k in range(len(targets)))
+    count = sum(len(get(k, lazily=True)[0]) for k in range(shards))
     parts = max(1, -(-count * 48 // max(store.limit, 1 << 20)))
-    found = [store.empty(len(targets.get(k, lazily=True)[2]), np.int64) for k in range(len(targets))]
+    found = [store.empty(len(get(k, lazily=True)[2]), np.int64) for k in range(shards)]
     for totals in found:
         totals[:] = 0
         store.relieve()
     for part in range(parts):
         keys, sums, used = np.zeros(1 << 12, np.uint64), np.zeros((1 << 12, 2), np.int64), np.zeros(1, np.int64)
-        for k in range(len(targets)):
-            hashes, joint, _ = targets.get(k)
+        for k in range(shards):
+            hashes, joint, _ = get(k)
             row = 0
             while (row := kernels_grammar.add_targets(hashes, joint, row, part, parts, keys, sums, used)) < len(hashes):
                 new_keys, new_sums = np.zeros(4 * len(keys), np.uint64), np.zeros((4 * len(keys), 2), np.int64)
                 kernels_grammar.enter_rows(keys[keys != 0], sums[keys != 0], new_keys, new_sums)
                 keys, sums = new_keys, new_sums
         figures.targets += int(used[0])
-        for k in range(len(targets)):
-            kernels_grammar.find_targets(targets.get(k)[2], part, parts, keys, sums, found[k])
+        for k in range(shards):
+            kernels_grammar.find_targets(get(k)[2], part, parts, keys, sums, found[k])
             store.relieve()
     spool = sorting.Spool(1 << 62)
     for totals in found:

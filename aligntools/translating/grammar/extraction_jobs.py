@@ -32,25 +32,6 @@ _SHARDS = 4
 _HELD = 400
 
 
-class _Targets:
-    """The counts of target sides, shard by shard, as `target_totals` reads them."""
-
-    _KEYS = "hashes", "joint", "kept"
-
-    def __init__(self, store: Store, names: list[str]) -> None:
-        self._store, self._names = store, names
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def get(self, number: int, lazily: bool = False) -> Sequence[Any]:
-        """Return a shard's arrays; ``lazily``: without reading them yet."""
-        name = self._names[number]
-        if lazily:
-            return sorting.stored_arrays(self._store, name, *self._KEYS)
-        return self._store.read(name, *self._KEYS)
-
-
 def parts_by_jobs(
     extraction: Extraction, blocks: BlockMap, workers: int, style: str | None = None
 ) -> Iterator[GrammarRules | bytes]:
@@ -73,7 +54,12 @@ def parts_by_jobs(
         extraction.figures.take(figures)
     store.remove(*runs)
     room = ArrayStore(extraction.memory // 8, store.folder)
-    with target_totals(_Targets(store, targets), room, extraction.figures) as totals:
+
+    def sides_of(shard: int, lazily: bool = False) -> Sequence[Any]:
+        named = targets[shard], "hashes", "joint", "kept"
+        return sorting.stored_arrays(store, *named) if lazily else store.read(*named)
+
+    with target_totals(sides_of, len(targets), room, extraction.figures) as totals:
         store.remove(*targets)
         job = partial(_finish, kept, tables, style)
         given = ((name, totals.get(number)[0]) for number, name in enumerate(shards))

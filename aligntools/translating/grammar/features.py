@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,11 +16,9 @@ from aligntools.words.vocabulary import Vocabulary
 _CHUNK = 1 << 22  # links counted at a time
 
 
-class LexicalTable(NamedTuple):
-    """``p(target word | source word)`` and ``p(source word | target word)``, NULL (0) being a word on both sides."""
-
-    keys: np.ndarray  # uint64 [a power of two]: source << 32 | target, where kernels_grammar looks for it; 0 is free
-    values: np.ndarray  # float64 [a power of two, 2]
+#: ``p(target word | source word)`` and ``p(source word | target word)``, NULL (0) being a word on both sides: uint64 [a
+#: power of two], source << 32 | target, where kernels_grammar looks for it; 0 is free. And float64 [a power of two, 2].
+LexicalTable: TypeAlias = tuple[np.ndarray, np.ndarray]
 
 
 def count_words(source: Side, target: Side, links: Links) -> tuple[np.ndarray, np.ndarray]:
@@ -55,7 +53,7 @@ def word_table(source: Side, target: Side, links: Links) -> LexicalTable:
     given_source = counts / np.bincount(first, counts)[first] if len(pairs) else counts
     given_target = counts / np.bincount(second, counts)[second] if len(pairs) else counts
     size = 1 << max(4, (2 * len(pairs)).bit_length())
-    table = LexicalTable(np.zeros(size, np.uint64), np.zeros((size, 2)))
+    table = np.zeros(size, np.uint64), np.zeros((size, 2))
     kernels_grammar.enter_rows(pairs, np.stack([given_source, given_target], axis=1).astype(np.float64), *table)
     return table
 
@@ -104,7 +102,7 @@ def score(
     target, source, joint = counts.T
     if name == "cdec":
         best = np.empty((len(joint), 2))
-        kernels_grammar.best_words(*sides, words.keys, words.values, best)
+        kernels_grammar.best_words(*sides, *words, best)
         columns = [
             -np.log10(occurrences / source_occurrences),
             np.log10(1 + source_occurrences),

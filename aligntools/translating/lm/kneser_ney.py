@@ -13,7 +13,7 @@ import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import Pool
 from aligntools.store.sorting import ArrayStore
 from aligntools.store.stores import Store
+from aligntools.translating.lm import kernels_ngram_counts as kernels
 from aligntools.translating.lm.language_model import BEGIN
 from aligntools.translating.settings import TABLES
 from aligntools.words.vocabulary import CompiledLexicon, Vocabulary
@@ -63,8 +64,6 @@ class Sorter:
 
     def add(self, table: np.ndarray) -> None:
         """Add rows; the array may be changed."""
-        from aligntools.translating.lm import kernels_ngram_counts as kernels
-
         for begin in range(0, len(table), self._most):
             part = table[begin : begin + self._most]
             other, counts = np.empty_like(part), np.empty(_DIGITS, np.int64)
@@ -84,8 +83,6 @@ class Sorter:
             self._merge()
 
     def _merge(self) -> None:
-        from aligntools.translating.lm import kernels_ngram_counts as kernels
-
         (m, right), (n, left) = self._parts.pop(), self._parts.pop()
         table = self._store.empty((len(left) + len(right), self._order + 2))
         rows = in_steps(self._store, kernels.merge, left, right, self._columns, table)
@@ -136,8 +133,6 @@ def count(
     skip_symbols: bool = False,
 ) -> NgramCounts:
     """Count the n-grams of the texts, one sentence a line."""
-    from aligntools.translating.lm import kernels_ngram_counts as kernels
-
     lexicon, sorter = CompiledLexicon(list(CONTROL)), Sorter(store, order, range(order))
     sentences = words = blank = 0
     block = int(np.clip(store.limit // 100, 1 << 12, 1 << 24))
@@ -173,7 +168,10 @@ def numbered(
         special = tokens <= len(CONTROL)
         if special.any():
             if not skip_symbols:
-                _refuse(source.name, line, tokens, offsets, int(np.argmax(special)))
+                place = int(np.argmax(special))
+                word = CONTROL[tokens[place] - 1].decode()
+                problem = f"the word {word}, which has a special meaning in a language model (`skip_symbols` skips it)"
+                raise DataError(source.name, line + int(np.searchsorted(offsets, place, "right")), problem)
             offsets = np.concatenate([[0], np.cumsum(~special)])[offsets]
             tokens = tokens[~special]
         line += len(side)
@@ -190,13 +188,6 @@ def check_words(sources: Sequence[LineSource], words: int) -> None:
 def vocabulary_of(lexicon: CompiledLexicon) -> Vocabulary:
     """Return the words of a model, from what its text was numbered with."""
     return Vocabulary.from_bytes([*CONTROL[:2], *lexicon.words(len(CONTROL) + 1)])
-
-
-def _refuse(path: str, line: int, tokens: np.ndarray, offsets: np.ndarray, place: int) -> NoReturn:
-    line += int(np.searchsorted(offsets, place, "right"))
-    word = CONTROL[tokens[place] - 1].decode()
-    problem = f"the word {word}, which has a special meaning in a language model (`skip_symbols` skips it)"
-    raise DataError(path, line, problem)
 
 
 #: Discounts of an order whose own cannot be computed, for adjusted counts 1, 2, and 3 and more (lmplz's).
@@ -292,8 +283,6 @@ def estimate(counts: NgramCounts, store: ArrayStore, pool: Pool, thresholds: Seq
 
 def _adjusted(counts: NgramCounts, store: ArrayStore) -> tuple[list[np.ndarray], list[Discounts]]:
     """Return each order's table in suffix order, words, count, adjusted count, and each order's discounts."""
-    from aligntools.translating.lm import kernels_ngram_counts as kernels
-
     tables, counts.table = [counts.table], _NONE
     for order in range(counts.order - 1, 0, -1):
         lower = store.empty((in_steps(store, kernels.runs, tables[0], 0, order), order + 2))
@@ -327,8 +316,6 @@ def _weighed(
     given: list[np.ndarray], order: int, threshold: int, discounts: Discounts, store: ArrayStore, sharing: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a table of an order with probabilities yet to be interpolated, and its contexts' backoff weights."""
-    from aligntools.translating.lm import kernels_ngram_counts as kernels
-
     table = given.pop()
     columns = range(order)
     turned = Sorter(store, order, [*columns[1:], 0], columns[1:], sharing)
@@ -347,8 +334,6 @@ def _weighed(
 
 def _finish(tables: list[np.ndarray], contexts: list[np.ndarray], store: ArrayStore) -> None:
     """Interpolate the orders, from the lowest up, and give each n-gram its backoff weight."""
-    from aligntools.translating.lm import kernels_ngram_counts as kernels
-
     both = [(t, t.view(np.float32)) for t in tables]
     for order in range(2, len(tables) + 1):
         in_steps(store, kernels.interpolate, *both[order - 2], *both[order - 1], order)
@@ -483,8 +468,6 @@ def _cut(totals: np.ndarray, workers: int) -> np.ndarray:
 
 def sort_block(task: CountingTask, cuts: np.ndarray, job: tuple[int, int], pool: Pool) -> None:
     """Write the n-grams of a block of sentences in order, and where each piece of the table begins in them."""
-    from aligntools.translating.lm import kernels_ngram_counts as kernels
-
     number, block = job
     tokens, offsets = task.store.read(f"text.{number}.{block}", "tokens", "offsets")
     tokens = task.store.read(f"numbers.{number}", "ids")[0][tokens]

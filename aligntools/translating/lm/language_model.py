@@ -112,21 +112,13 @@ class NgramModel(SavedModel):
         return cls(order, vocabulary, unigrams, keys, values, list(sizes), bool(header["has_unknown"]))
 
 
-class Repeated(ValueError):
-    """An n-gram of a block that was there before: its row in the block, and its order."""
-
-    def __init__(self, row: int, order: int) -> None:
-        super().__init__(f"a {order}-gram twice")
-        self.row, self.order = row, order
-
-
 def from_blocks(
-    order: int, vocabulary: Vocabulary, counts: Sequence[int], blocks: Iterable[Block], has_unknown: bool = True
+    order: int, vocabulary: Vocabulary, counts: Sequence[int], blocks: Iterable[Block], reader: ArpaReader | None = None
 ) -> NgramModel:
     """Make a model of n-grams as `ArpaReader.blocks` yields them: unigrams in one part, orders ascending.
 
-    Raises UsageProblem when the order is not between 1 and `MAX_ORDER`. Raises Repeated for the first n-gram that is
-    there twice.
+    Raises UsageProblem when the order is not between 1 and `MAX_ORDER`. Raises DataError for the first n-gram that a
+    ``reader`` has twice.
     """
     from aligntools.translating.lm import kernels_lm as kernels
 
@@ -147,10 +139,12 @@ def from_blocks(
         row = 0
         while (row := kernels.insert(unigrams, keys, values, order, ids, logs, row, used)) < len(ids):
             if row < 0:
-                raise Repeated(-1 - row, ids.shape[1])
+                assert reader is not None
+                raise DataError(reader.path, reader.line_of(-1 - row), f"this {ids.shape[1]}-gram is there twice")
             old = keys, values
             keys, values = _table(len(keys))
             kernels.regrow(*old, keys, values)
+    has_unknown = reader is None or reader.has_unknown
     return NgramModel(order, vocabulary, unigrams, keys, values, [int(n) for n in counts], has_unknown)
 
 
@@ -172,10 +166,7 @@ def load(path: str, verify: bool = True) -> NgramModel:
     blocks = reader.blocks()
     first = next(blocks)  # with it comes the vocabulary
     assert reader.vocabulary is not None
-    try:
-        return from_blocks(reader.order, reader.vocabulary, reader.counts, chain([first], blocks), reader.has_unknown)
-    except Repeated as error:
-        raise DataError(path, reader.line_of(error.row), f"this {error.order}-gram is there twice") from None
+    return from_blocks(reader.order, reader.vocabulary, reader.counts, chain([first], blocks), reader)
 
 
 @dataclass(eq=False)
@@ -296,9 +287,8 @@ def perplexity(parts: Iterable[WordScores], order: int) -> Perplexity:
         log += float(logs[counted].sum())
         log_known += float(logs[counted & ~scores.unknown].sum())
         found += np.bincount(scores.matched[counted], minlength=len(found))
-    means = _mean_exp(log, events), _mean_exp(log_known, events - unknown)
-    return Perplexity(sentences, events - sentences, unknown, log, *means, tuple(found[1:].tolist()))
-
-
-def _mean_exp(total: float, events: int) -> float:
-    return math.exp(min(-total / events, 700.0)) if events else math.nan
+    whole, known = (
+        math.exp(min(-total / n, 700.0)) if n else math.nan
+        for total, n in ((log, events), (log_known, events - unknown))
+    )
+    return Perplexity(sentences, events - sentences, unknown, log, whole, known, tuple(found[1:].tolist()))
