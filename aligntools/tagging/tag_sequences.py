@@ -287,7 +287,7 @@ class Sequences:
         t0, t1 = int(self.offsets[k0]), int(self.offsets[k1])
         words, offsets = self.words[t0:t1], self.offsets[k0 : k1 + 1] - t0
         text, places = ChainText(self.tokens[t0:t1], offsets, self._n_rows), list(pairwise(offsets.tolist()))
-        plain = len(self.texts) == 1 and self.model.plain
+        plain = len(self.texts) == 1 and self._chains()[0].n_states == len(self.model.tags)
         chains = list(zip(self._chains(), (c for c, _ in self.texts), strict=True))
         if not plain and self.model.coarse is not None:
             own, emissions = self._coarse

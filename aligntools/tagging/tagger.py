@@ -207,11 +207,6 @@ class TaggerModel(SavedModel):
         row = {forms[k]: n for n, k in enumerate(order.tolist())}
         return np.fromiter((row[word] for word in words), np.int32, len(words)), table, chains
 
-    @property
-    def plain(self) -> bool:
-        """Whether each tag is one state of the only model."""
-        return len(self.members) == 1 and len(self.members[0].prior) == len(self.tags)
-
     def first_states(self, chain: CandidateChain) -> np.ndarray:
         """Return where each tag's states begin, and end: int64 [tags + 1]."""
         return np.arange(len(self.tags) + 1, dtype=np.int64) if self.anonymous else chain.first

@@ -147,7 +147,7 @@ SETS = {b"_": (), b"A": (b"A",), b"B": (b"B",), b"C": (b"C",), b"A|B": (b"A", b"
 def test_singletons_are_supervised_training_to_the_byte(latent, tmp_path):
     words, offsets, tags, _ = a_text(1)
     chosen = TaggerSettings(latent=latent, members=2, iterations=3)
-    observed = partial.observe(words, tags, SETS, {})
+    observed, _ = partial.observe(words, tags, SETS, {})
     train_supervised(words, offsets, tags, POOL, chosen).save(tmp_path / "one")
     train_supervised(words, offsets, [], POOL, chosen, observed=observed).save(tmp_path / "two")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
@@ -162,7 +162,8 @@ def test_words_that_never_have_a_tag_get_those_of_their_places(latent):
     chosen = TaggerSettings(latent=latent, members=1, iterations=5)
     seen = []
     tagger = train_supervised(
-        words, offsets, [], POOL, chosen, lambda *f: seen.append(f), observed=partial.observe(words, labels, SETS, {}),
+        words, offsets, [], POOL, chosen, lambda *f: seen.append(f),
+        observed=partial.observe(words, labels, SETS, {})[0],
     )  # fmt: skip
     found, _ = tagger.tag(words, offsets, POOL)
     right = np.array([NAMES[k] == tag for k, tag in zip(found, tags, strict=True)])
@@ -180,7 +181,7 @@ def test_threads_do_not_show_in_partial_training(tmp_path):
         with Pool(threads) as pool:
             tagger = train_supervised(
                 words, offsets, [], pool, TaggerSettings(latent=2, members=1, iterations=3),
-                observed=partial.observe(words, labels, SETS, {}),
+                observed=partial.observe(words, labels, SETS, {})[0],
             )  # fmt: skip
             tagger.save(tmp_path / str(threads))
     assert (tmp_path / "1").read_bytes() == (tmp_path / "3").read_bytes()
@@ -189,14 +190,15 @@ def test_threads_do_not_show_in_partial_training(tmp_path):
 def test_what_tokens_may_be_by_the_text_and_by_a_dictionary():
     words = b"x x y y y z z z v".split()
     labels = b"A _ B A|B _ C _ A|B _".split()
-    found = partial.observe(words, labels, SETS, {b"y": (b"C", b"A"), b"z": (b"C",), b"q": (b"Q",)})
+    types = {b"y": (b"C", b"A"), b"z": (b"C",), b"q": (b"Q",)}
+    (names, cells, tags), dropped = partial.observe(words, labels, SETS, types)
     sets = [
-        b"".join(found.names[k] for k in found.tags[a:b]) for a, b in itertools.pairwise(found.cells)
+        b"".join(names[k] for k in tags[a:b]) for a, b in itertools.pairwise(cells)
     ]  # y_B: the dictionary has no B for y; y_A|B: A alone is in both
-    assert found.names == NAMES
+    assert names == NAMES
     assert sets == [b"A", b"ABC", b"AC", b"A", b"AC", b"C", b"C", b"C", b"ABC"]
-    assert found.dropped == 2
-    assert np.diff(found.cells).tolist() == [len(s) for s in sets]
+    assert dropped == 2
+    assert np.diff(cells).tolist() == [len(s) for s in sets]
 
 
 # Text without tags, and a dictionary

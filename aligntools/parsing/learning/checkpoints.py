@@ -3,8 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -13,56 +12,22 @@ from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground import lbfgs
 from aligntools.ground.errors import DataError, ModelError
 from aligntools.parsing.learning import training
-from aligntools.parsing.learning.parts import KeptArray
+from aligntools.parsing.learning.parts import KeptLoss
 
 KIND = "parser checkpoint"
 
 
-def fingerprint(settings: dict[str, Any], *arrays: np.ndarray | KeptArray) -> str:
-    """Return what tells two trainings apart: their settings (JSON) and their data, in memory or in files."""
+def fingerprint(settings: dict[str, Any], *arrays: np.ndarray | KeptLoss) -> str:
+    """Return what tells two trainings apart: their settings (JSON) and their data, of a loss its expected edges."""
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for array in arrays:
-        digest.update(repr((array.dtype.str, array.shape)).encode())
-        for piece in array.pieces() if isinstance(array, KeptArray) else [array]:
+        pieces: Iterable[np.ndarray] = array.expected() if isinstance(array, KeptLoss) else [array]
+        shape = (int(array.edges[-1]),) if isinstance(array, KeptLoss) else array.shape
+        kind = np.dtype(np.float64) if isinstance(array, KeptLoss) else array.dtype
+        digest.update(repr((kind.str, shape)).encode())
+        for piece in pieces:
             digest.update(np.ascontiguousarray(piece).tobytes())
     return digest.hexdigest()
-
-
-@dataclass
-class TrainingState:
-    """The state of one training: where it continues, and where its next states are kept."""
-
-    path: str
-    fingerprint: str
-    state: lbfgs.LbfgsState | None = None
-    done: bool = False
-
-    def minimize(
-        self,
-        objective: training.ParserObjective,
-        start: lbfgs.LbfgsState | np.ndarray | None,
-        iterations: int,
-        tolerance: float,
-        *,
-        progress: Callable[..., Any] | None = None,
-    ) -> training.Fit:
-        """Do what `training.minimize` does, beginning with the kept state; a finished training stays finished."""
-        if self.state is not None:
-            start = self.state
-            iterations = self.state.steps if self.done else iterations
-        fit = training.minimize(objective, start, iterations, tolerance, progress=progress, checkpoint=self._keep)
-        if not self.done and self.state is not None:
-            self._write(True)
-        return fit
-
-    def _keep(self, state: lbfgs.LbfgsState) -> None:
-        self.state = state
-        self._write(False)
-
-    def _write(self, done: bool) -> None:
-        assert self.state is not None
-        header = {"fingerprint": self.fingerprint, "done": done}
-        write_model(self.path, KIND, header, self.state.arrays())
 
 
 class Checkpoint:
@@ -79,21 +44,36 @@ class Checkpoint:
         except OSError as error:
             raise DataError(self.folder, None, f"cannot be made: {error.strerror or error}") from None
 
-    def open(self, name: str, own: str) -> "TrainingState":
-        """Find what is kept of a training by its name, if anything.
+    def minimizer(self, name: str, own: str) -> Callable[..., training.Fit]:
+        """Return what does `training.minimize`, from a training's kept state on; a finished one stays finished.
 
         own: The training's `fingerprint`.
         Raises ModelError when the file is damaged, or belongs to other settings or other data.
         """
         path, kept = self.kept(name, own)
-        if kept is None:
-            return TrainingState(path, own)
-        header, arrays = kept
+        header, arrays = kept or ({}, {})
         try:
-            state = lbfgs.LbfgsState.from_arrays(arrays)
+            last = None if kept is None else lbfgs.LbfgsState.from_arrays(arrays)
         except (KeyError, ValueError, IndexError) as error:
             raise damaged(path, error) from None
-        return TrainingState(path, own, state, bool(header.get("done")))
+        done = bool(header.get("done"))
+
+        def keep(state: lbfgs.LbfgsState, done: bool = False) -> None:
+            nonlocal last
+            last = state
+            write_model(path, KIND, {"fingerprint": own, "done": done}, state.arrays())
+
+        def minimize(
+            objective: training.ParserObjective, start: Any, iterations: int, tolerance: float, progress: Any = None
+        ) -> training.Fit:
+            if last is not None:
+                start, iterations = last, last.steps if done else iterations
+            fit = training.minimize(objective, start, iterations, tolerance, progress, keep)
+            if not done and last is not None:
+                keep(last, True)
+            return fit
+
+        return minimize
 
     def kept(self, name: str, own: str) -> tuple[str, tuple[dict[str, Any], dict[str, np.ndarray]] | None]:
         """Return the path of a training's state, and its header and arrays if it is there; see `open`."""

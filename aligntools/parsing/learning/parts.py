@@ -34,33 +34,13 @@ class KeptLoss:
     edges (int64 [sentences + 1]): Offsets of all its sentences' edges.
     """
 
+    store: Store
     names: tuple[str, ...]
     edges: np.ndarray
 
-
-@dataclass(frozen=True)
-class KeptArray:
-    """An array that is in files, part after part.
-
-    get: Returns a part of it, of what is kept under a name.
-    """
-
-    store: Store
-    names: tuple[str, ...]
-    get: Callable[[Any], np.ndarray]
-    shape: tuple[int, ...]
-    dtype: np.dtype
-
-    @classmethod
-    def joined(cls, arrays: "Sequence[KeptArray]") -> "KeptArray":
-        """Return arrays of one kind as one."""
-        first, names = arrays[0], tuple(name for array in arrays for name in array.names)
-        shape = (sum(array.shape[0] for array in arrays), *first.shape[1:])
-        return cls(first.store, names, first.get, shape, first.dtype)
-
-    def pieces(self) -> Iterable[np.ndarray]:
-        """Yield its parts."""
-        return (self.get(read_object(self.store, name, shared=True)) for name in self.names)
+    def expected(self) -> Iterable[np.ndarray]:
+        """Yield the expected edges of each part of an `ExpectedLoss`, float64."""
+        return (read_object(self.store, name, shared=True).expected for name in self.names)
 
 
 def weights_of(store: Store, name: str) -> np.ndarray:
@@ -166,7 +146,7 @@ class InParts:
         kept = [
             loss
             if isinstance(loss, KeptLoss)
-            else KeptLoss(self.keep("loss", loss.sentences.edges, loss.part), loss.sentences.edges)
+            else KeptLoss(self.store, self.keep("loss", loss.sentences.edges, loss.part), loss.sentences.edges)
             for loss in losses
         ]
         return PartedObjective(self, space, kept, l2)

@@ -133,7 +133,7 @@ def train(
     minimize: Callable[..., training.Fit] = training.minimize
     if checkpoint is not None:
         own = fingerprint(settings.header(), sentences.offsets, sentences.layers, given)
-        minimize = checkpoint.open("train", own).minimize
+        minimize = checkpoint.minimizer("train", own)
     weights, values, message = minimize(objective, None, settings.iterations, settings.tolerance, progress=progress)
     labeler = None
     if labels is not None and settings.labels:

@@ -1,11 +1,9 @@
 """Training parsers of target languages: by transferred distributions, or by two simpler methods."""
 
-import functools
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from aligntools.parsing.feature_space import TAGS, EncodedSentences, FeatureSpac
 from aligntools.parsing.labels import Edges, Labeler, Shares
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint
-from aligntools.parsing.learning.parts import InParts, KeptArray, KeptLoss, weights_of
+from aligntools.parsing.learning.parts import InParts, KeptLoss, weights_of
 from aligntools.parsing.learning.training import ExpectedLoss, runs_of_edges
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import TransferSettings, TreeConstraints
@@ -92,20 +90,17 @@ def _expect(parser: Kept, constraints: TreeConstraints, transferred: str, names:
 
 def expected_loss(
     place: InParts, parser: ParserModel, direct: ParserModel | None, pairs: TransferPairs, settings: TransferSettings
-) -> tuple[KeptLoss, KeptArray]:
-    """Return the cross-entropy with the transferred distributions, and these."""
+) -> KeptLoss:
+    """Return the cross-entropy with the transferred distributions."""
     store = place.store
     kept = Kept(store, *place.new_names("source-parser", 1))
     write_object(store, kept.name, (parser, direct))
     names = keep_pairs(place, pairs)
     losses = place.new_names("loss", len(names))
-    expect = functools.partial(_expect, kept, settings.constraints, settings.transferred)
+    expect = partial(_expect, kept, settings.constraints, settings.transferred)
     place.run("transferring", expect, list(zip(names, losses, strict=True)))
     store.remove(kept.name, *names)
-    edges = pairs.own.edges
-    return KeptLoss(losses, edges), KeptArray(
-        store, losses, attrgetter("expected"), (int(edges[-1]),), np.dtype(np.float64)
-    )
+    return KeptLoss(store, losses, pairs.own.edges)
 
 
 def _support(
@@ -136,7 +131,7 @@ def supported_trees(
     def chosen(space: FeatureSpace, weights: np.ndarray) -> np.ndarray:
         (name,), found = place.new_names("chooser", 1), place.new_names("heads", len(names))
         write_object(store, name, weights)
-        support = functools.partial(_support, store, space, name, s.reward, s.constraints)
+        support = partial(_support, store, space, name, s.reward, s.constraints)
         place.run("trees", support, list(zip(names, found, strict=True)))
         heads = np.concatenate([read_object(store, one) for one in found])
         store.remove(name, *found)
@@ -307,7 +302,7 @@ class _Work:
         self.pairs = [_encoded(side, text) for side, text in zip(sides, own, strict=True)]
 
     def fit(
-        self, stage: str, losses: list[Any], data: list[KeptArray | np.ndarray], start: np.ndarray | None = None
+        self, stage: str, losses: list[Any], data: list[KeptLoss | np.ndarray], start: np.ndarray | None = None
     ) -> np.ndarray:
         """Minimize losses; ``data`` are arrays that tell this training from another one."""
         s = self.settings
@@ -318,7 +313,7 @@ class _Work:
         minimize: Callable[..., training.Fit] = training.minimize
         if self.checkpoint is not None:
             own = fingerprint(s.header(), self.sentences.layers, self.sentences.offsets, *data)
-            minimize = self.checkpoint.open(stage, own).minimize
+            minimize = self.checkpoint.minimizer(stage, own)
         tell = self.progress
         note = None if tell is None else lambda number, value, _: tell(stage, number, value)
         weights, values, message = minimize(objective, start, s.iterations, s.tolerance, progress=note)
@@ -362,14 +357,14 @@ class _Work:
             found[edges] = projection.shared_edges(own, others, s.direct_share, offsets, s.constraints, self.pool)
         return found
 
-    def _expected(self) -> tuple[ExpectedLoss | KeptLoss, list[KeptArray | np.ndarray]]:
+    def _expected(self) -> tuple[ExpectedLoss | KeptLoss, list[KeptLoss | np.ndarray]]:
         """Return the cross-entropy with the transferred distributions, and what tells these from others."""
         s, both = self.settings, list(zip(self.parsers, self.pairs, strict=True))
         if self.parts is not None:
-            found = [expected_loss(self.parts, *parsers, pairs, s) for parsers, pairs in both]
-            self.evidence = [expected for _, expected in found]
-            names = tuple(name for loss, _ in found for name in loss.names)
-            return KeptLoss(names, self.sentences.edges), [KeptArray.joined(self.evidence)]
+            self.evidence = [expected_loss(self.parts, *parsers, pairs, s) for parsers, pairs in both]
+            names = tuple(name for loss in self.evidence for name in loss.names)
+            loss = KeptLoss(self.parts.store, names, self.sentences.edges)
+            return loss, [loss]
         self.evidence = [
             expected_of(*parsers, pairs, s.constraints, s.transferred, self.pool) for parsers, pairs in both
         ]
@@ -433,7 +428,7 @@ CHUNK = 200_000
 def labeler_of(
     labelers: Sequence[Labeler | None],
     pairs: Sequence[TransferPairs],
-    evidence: Sequence[np.ndarray | KeptArray],
+    evidence: Sequence[np.ndarray | KeptLoss],
     place: InParts | None,
 ) -> Labeler:
     """Return the target language's labeler: least cross-entropy with what source labelers say of likely edges.
@@ -476,17 +471,17 @@ def _learned_from(labeler: Labeler, pairs: TransferPairs, evidence: Any) -> tupl
 
 
 def _from_parts(
-    place: InParts, labeler: Labeler, pairs: TransferPairs, evidence: KeptArray | np.ndarray
+    place: InParts, labeler: Labeler, pairs: TransferPairs, evidence: KeptLoss | np.ndarray
 ) -> tuple[Edges, Shares]:
     """Do what `_learned_from` does by jobs."""
     store = place.store
     kept = Kept(store, *place.new_names("source-labeler", 1))
     write_object(store, kept.name, labeler)
-    heads = None if isinstance(evidence, KeptArray) else evidence
+    heads = None if isinstance(evidence, KeptLoss) else evidence
     names = keep_pairs(place, pairs, heads, pairs.own)
-    losses = evidence.names if isinstance(evidence, KeptArray) else names
+    losses = evidence.names if isinstance(evidence, KeptLoss) else names
     found = place.new_names("labels", len(names))
-    place.run("labels", functools.partial(_learn_part, kept), list(zip(names, losses, found, strict=True)))
+    place.run("labels", partial(_learn_part, kept), list(zip(names, losses, found, strict=True)))
     parts = [read_object(store, name) for name in found]
     store.remove(kept.name, *names, *found)
     return _joined(parts)

@@ -8,7 +8,7 @@ on these paths, and from them the estimates that counted tags would give. Substa
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -32,20 +32,9 @@ from aligntools.tagging.unknown_words import FormClasses, UnknownWords
 ITERATIONS = 3
 
 
-@dataclass(frozen=True)
-class Observation:
-    """What is known of a text's tags.
-
-    names: All tags, in alphabetical order.
-    cells (int64 [tokens + 1]): Token ``t`` may have ``tags[cells[t]:cells[t + 1]]``.
-    tags (int32 [cells]): Indexes of ``names``.
-    dropped: Tokens whose given tags the dictionary does not have.
-    """
-
-    names: list[bytes]
-    cells: np.ndarray
-    tags: np.ndarray
-    dropped: int
+#: What is known of a text's tags: all tags, in alphabetical order; cells (int64 [tokens + 1]), token ``t`` may have
+#: ``tags[cells[t]:cells[t + 1]]``; and tags (int32 [cells]), indexes of all.
+Observation: TypeAlias = tuple[list[bytes], np.ndarray, np.ndarray]
 
 
 def observe(
@@ -53,8 +42,8 @@ def observe(
     labels: Sequence[bytes],
     sets: Mapping[bytes, tuple[bytes, ...]],
     types: Mapping[bytes, Sequence[bytes]],
-) -> Observation:
-    """Find out which tags each token may have.
+) -> tuple[Observation, int]:
+    """Find out which tags each token may have, and of how many tokens the dictionary has none of the given tags.
 
     A word of the dictionary has one of the dictionary's tags: one of those that the text gives, where any of these is
     among them, else any of the dictionary's. A word that is not in the dictionary has a given tag, or any at all.
@@ -78,7 +67,7 @@ def observe(
     ptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     table = TagCandidates(ptr, np.array([tag for row in rows for tag in row], np.int32))
     cells, kept = table.of_tokens(kinds)
-    return Observation(names, cells.astype(np.int64), table.groups[kept], int(against[kinds].sum()))
+    return (names, cells.astype(np.int64), table.groups[kept]), int(against[kinds].sum())
 
 
 #: Returns the text with the counts that some substates expect, and ``p(tag | word)`` of its pairs.
@@ -168,11 +157,12 @@ def observe_text(
     types = types_of(text, tokens, dictionary, min_share)
     labels = tokens.tags or []
     sets = sets_of(tokens, name_of(text), {tag for tags in types.values() for tag in tags})
-    observed = observe(tokens.words, labels, sets, types)
-    widths = np.diff(observed.cells)
-    if not observed.names:
+    observed, dropped = observe(tokens.words, labels, sets, types)
+    names, cells, _ = observed
+    widths = np.diff(cells)
+    if not names:
         raise DataError(name_of(text), None, "no word has a tag (_ stands for none); tags or a dictionary are needed")
     free = sum(not sets[label] and word not in types for word, label in zip(tokens.words, labels, strict=True))
     one = int((widths == 1).sum())
-    known = {"given": one, "several": len(widths) - one - free, "free": free, "dropped": observed.dropped}
+    known = {"given": one, "several": len(widths) - one - free, "free": free, "dropped": dropped}
     return observed, known

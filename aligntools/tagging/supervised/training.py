@@ -44,7 +44,7 @@ def train_supervised(
     if observed is None:
         text = TaggedCorpus.of(words, offsets, tags)
     else:
-        text = TaggedCorpus.numbered(words, offsets, observed.names, observed.cells, observed.tags)
+        text = TaggedCorpus.numbered(words, offsets, *observed)
     looks = FormClasses.of(text.words)
     smoothing = settings.smoothing
     renewed = None
