@@ -40,10 +40,7 @@ class Treebank:
 
 
 def treebank(trees: Sequence[Tree], horizontal: int, vertical: int) -> Treebank:
-    """Return the grammar of trees, and the trees as nodes with its rules.
-
-    trees: Not binary, none empty.
-    """
+    """Return the grammar of trees, and the trees as nodes with its rules; ``trees``: not binary, none empty."""
     flat = [_nodes(binarize(tree, horizontal, vertical)) for tree in trees]
     tags = sorted({label for nodes in flat for label, left, *_ in nodes if left < 0}, key=escaped)
     labels = sorted({label for nodes in flat for label, left, *_ in nodes if left >= 0}, key=escaped)

@@ -81,10 +81,7 @@ _ARRAYS = Array("places", ("places",), np.int64, 0, "features"), Array("weights"
 
 @dataclass
 class Labeler:
-    """A classifier of edges.
-
-    weights (float32 [rows, labels]): Column k is the label with the id k + 1.
-    """
+    """A classifier of edges; ``weights`` float32 [rows, labels]: column k is the label with the id k + 1."""
 
     labels: Vocabulary
     weights: np.ndarray

@@ -79,17 +79,8 @@ class Parse(ShownAsTrees):
     def __str__(self) -> str:
         words, tags = list(map(encoded, self.tokens)), list(map(encoded, self.tags))
         labels = None if self.labels is None else list(map(encoded, self.labels))
-        return decoded(_conll(words, np.array([0, len(words)]), tags, self.heads, labels)).removesuffix("\n")
-
-
-def _conll(
-    words: Sequence[bytes],
-    offsets: npt.NDArray[np.int64],
-    tags: Sequence[bytes],
-    heads: npt.NDArray[np.int32],
-    labels: Sequence[bytes] | None,
-) -> bytes:
-    return format_conll(words, offsets, _tree_columns(heads, labels) | {COLUMNS["upos"]: tags})
+        columns = _tree_columns(self.heads, labels) | {COLUMNS["upos"]: tags}
+        return decoded(format_conll(words, np.array([0, len(words)]), columns)).removesuffix("\n")
 
 
 def _tree_columns(heads: npt.NDArray[np.int32], labels: Sequence[bytes] | None) -> dict[int, Sequence[bytes]]:
@@ -134,11 +125,11 @@ class Parses(ShownAsTrees, OfText[Parse]):
         DEPS has the tree's edges in sentences that had an enhanced graph, and is empty in others; empty nodes stay.
         Without labels, DEPREL is ``root`` at roots and ``_`` at all other words.
         """
+        columns = _tree_columns(self.heads, self.labels)
         if isinstance(self.source, Conll):
-            columns = _tree_columns(self.heads, self.labels)
             deps = tree_graph(self.source, columns[COLUMNS["head"]], columns[COLUMNS["deprel"]])
             return self.source.format(columns | {COLUMNS["deps"]: deps})
-        return _conll(self._words, self.source.offsets, self.tags, self.heads, self.labels)
+        return format_conll(self._words, self.source.offsets, columns | {COLUMNS["upos"]: self.tags})
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,10 +21,7 @@ class NoSentences(ValueError):
 
 @dataclass(frozen=True)
 class TaggedText:
-    """Sentences with tags, joined.
-
-    offsets (int64 [sentences + 1]).
-    """
+    """Sentences with tags, joined; ``offsets`` int64 [sentences + 1]."""
 
     words: list[bytes]
     tags: list[bytes]

@@ -26,7 +26,7 @@ MAX_CELLS = 4_000_000
 
 @dataclass
 class Chain:
-    """Parameters of a chain with K states.
+    """Parameters of a chain with K states, or counts of these.
 
     start (float64 [K]).
     transitions (float64 [K, K]): From the row's state to the column's.
@@ -66,26 +66,12 @@ class Chain:
         return self.start, self.transitions, self.stop, self.emissions
 
 
-@dataclass
-class ChainCounts:
-    """Expected counts; shapes as in `Chain`, and the natural logarithms of the sentences' probabilities.
-
-    ``loglik`` is -inf for a sentence that has no path and adds no counts; 0 for one of no words.
-    """
-
-    start: np.ndarray
-    transitions: np.ndarray
-    stop: np.ndarray
-    emissions: np.ndarray
-    loglik: np.ndarray
-
-
-def leaving(values: "Chain | ChainCounts", ends: bool) -> np.ndarray:
+def leaving(values: Chain, ends: bool) -> np.ndarray:
     """Return transitions with the stop as last column, [K, K + 1], or transitions alone where nothing ends."""
     return np.column_stack([values.transitions, values.stop]) if ends else values.transitions
 
 
-def as_distributions(values: "Chain | ChainCounts", ends: bool) -> list[np.ndarray]:
+def as_distributions(values: Chain, ends: bool) -> list[np.ndarray]:
     """Lay a chain's or its counts' arrays out with one distribution a row.
 
     Returns start [1, K]; leaving [K, K + 1], the next state or (last column) the end, or [K, K]; emissions [K, rows].
@@ -204,19 +190,20 @@ def _passes(
         yield chunk, gamma, loglik, pool.map(work, chunk.blocks)
 
 
-def expected_counts(chain: Chain, text: ChainText, pool: Pool, squared: bool = False) -> ChainCounts:
+def expected_counts(chain: Chain, text: ChainText, pool: Pool, squared: bool = False) -> tuple[Chain, np.ndarray]:
     """Run forward-backward over a text and sum the expected counts.
 
     squared: Emissions count twice: expectations under the distribution Q of reconstruction (Cheng, Liu & Xu 2017,
         equation 29), and ``loglik`` is that of ``sum_z P(z) P(x | z)^2``.
-    Returns the same to the last bit for any number of threads.
+    Returns counts: The same to the last bit for any number of threads.
+    Returns loglik (float64 [sentences]): Natural logarithms of the sentences' probabilities; -inf for one that has no
+        path and adds no counts, 0 for one of no words.
     """
     k = chain.n_states
-    counts = ChainCounts(
-        np.zeros(k), np.zeros((k, k)), np.zeros(k), np.zeros((text.n_rows, k)), np.zeros(text.n_sentences)
-    )
+    counts = Chain(np.zeros(k), np.zeros((k, k)), np.zeros(k), np.zeros((text.n_rows, k)))
+    loglik = np.zeros(text.n_sentences)
     for chunk, gamma, part, blocks in _passes(chain, text, pool, squared):
-        counts.loglik[chunk.k0 : chunk.k1] = part
+        loglik[chunk.k0 : chunk.k1] = part
         for start, transitions, stop in blocks:
             counts.start += start
             counts.transitions += transitions
@@ -232,7 +219,7 @@ def expected_counts(chain: Chain, text: ChainText, pool: Pool, squared: bool = F
 
         pool.map(work, balanced_blocks(frequencies, BLOCKS))
     counts.transitions *= chain.transitions
-    return counts
+    return counts, loglik
 
 
 def log_likelihood(

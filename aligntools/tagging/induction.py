@@ -14,7 +14,6 @@ from aligntools.ground.exponentiated_gradient import Family, climb
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.chain import (
     Chain,
-    ChainCounts,
     ChainText,
     as_distributions,
     expected_counts,
@@ -63,7 +62,7 @@ def train_induced(
         chain, _ = reconstruct(
             chain, text, pool, steps, lambda i, value: report("mre", {"iteration": i, "objective": value})
         )
-    counts = expected_counts(chain, text, pool).emissions
+    counts = expected_counts(chain, text, pool)[0].emissions
     about = settings.header() | {"column": "upos"}
     return from_chain(text.held(chain), list(numbers), counts, about, names), found.start
 
@@ -142,7 +141,7 @@ def random_chain(
     return from_distributions([normalized(p) for p in (start, onward, emissions)], stop)
 
 
-def _maximized(counts: ChainCounts, alphas: tuple[float, float, float], stop: bool) -> em.EmParameters[Chain]:
+def _maximized(counts: Chain, alphas: tuple[float, float, float], stop: bool) -> em.EmParameters[Chain]:
     """Return the parameters of EM: a prior Dirichlet(1 + alpha) adds alpha to its counts, in their own memory."""
     k = len(counts.start)
     start = normalized(counts.start[None, :] + alphas[0])[0]
@@ -161,7 +160,7 @@ def _with_prior(chain: Chain, alphas: tuple[float, float, float], stop: bool) ->
     return em.EmParameters(chain, lambda: chain, -gained)
 
 
-def _posterior(counts: ChainCounts, alphas: tuple[float, float, float], stop: bool) -> em.EmParameters[Chain]:
+def _posterior(counts: Chain, alphas: tuple[float, float, float], stop: bool) -> em.EmParameters[Chain]:
     """Return the parameters of variational Bayes: Dirichlet posteriors, and their divergence from the priors."""
     posteriors = [c + alpha for c, alpha in zip(as_distributions(counts, stop), alphas, strict=True)]
     weights, divergence = em.expected(posteriors, alphas)
@@ -203,9 +202,9 @@ def induce(
     alphas = of_transitions, of_transitions, of_emissions
     variational, tokens_in = estimator == "vb", len(text.tokens)
 
-    def expect(weights: Chain) -> tuple[ChainCounts, float]:
-        counts = expected_counts(weights, text, pool)
-        return counts, float(counts.loglik.sum())
+    def expect(weights: Chain) -> tuple[Chain, float]:
+        counts, loglik = expected_counts(weights, text, pool)
+        return counts, float(loglik.sum())
 
     def started(number: int) -> em.EmResult[Chain]:
         begin = random_chain(frequencies, n_states, np.random.default_rng([settings.seed, number]), stop, NOISE)
@@ -250,11 +249,11 @@ def reconstruction(chain: Chain, text: ChainText, pool: Pool) -> tuple[np.ndarra
     Returns totals (list of float64 [distributions]): How often every distribution was used, expected under the
         posterior.
     """
-    under_q = expected_counts(chain, text, pool, squared=True)
-    posterior = expected_counts(chain, text, pool)
-    reached = np.isfinite(under_q.loglik) & np.isfinite(posterior.loglik)
+    under_q, of_q = expected_counts(chain, text, pool, squared=True)
+    posterior, of_posterior = expected_counts(chain, text, pool)
+    reached = np.isfinite(of_q) & np.isfinite(of_posterior)
     objectives = np.full(text.n_sentences, -np.inf)
-    objectives[reached] = under_q.loglik[reached] - posterior.loglik[reached]
+    objectives[reached] = of_q[reached] - of_posterior[reached]
     ends = chain.ends
     counts, totals = [], []
     for times, q, p in zip((1, 1, 2), as_distributions(under_q, ends), as_distributions(posterior, ends), strict=True):

@@ -141,10 +141,7 @@ def _tag_part(
     wanted: Collection[str],
     remember: bool,
 ) -> Worked:
-    """Tag a part.
-
-    wanted: ``scores``, ``posteriors``, ``classes``.
-    """
+    """Tag a part; ``wanted``: ``scores``, ``posteriors``, ``classes``."""
     text = predicted_of(part.text) if predicted_columns else part.text
     found = tagger.tag_text(text, decisions, run=Run(threads=pool), remember=remember)
     counts: dict[str, float] = {"words": len(found.ids), "turned": found.turned}

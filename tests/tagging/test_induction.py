@@ -157,7 +157,7 @@ def test_reports_restarts_and_stopping():
     assert found.start == int(np.argmax(ends))
     assert found.values == [s[2] for s in runs[found.start]]
     text = ChainText(tokens, offsets, 12)
-    assert expected_counts(found.model, text, POOL).loglik.sum() == pytest.approx(max(ends), rel=1e-12)
+    assert expected_counts(found.model, text, POOL)[1].sum() == pytest.approx(max(ends), rel=1e-12)
 
 
 def test_seeds_and_small_problems():

@@ -157,10 +157,7 @@ def is_punctuation(tag: str) -> bool:
 
 @dataclass(frozen=True)
 class InducedGrammar(SavedModel):
-    """Rules between symbols without names, and tags.
-
-    vocabulary: Of tags.
-    """
+    """Rules between symbols without names, and tags; ``vocabulary``: of tags."""
 
     KIND = "induced-pcfg"
     vocabulary: Vocabulary

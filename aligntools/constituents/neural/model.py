@@ -54,10 +54,7 @@ def numbers_of(known: Vocabulary, terminals: Sequence[str]) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class NeuralGrammar(SavedModel):
-    """A neural or compound PCFG, over words or tags.
-
-    vocabulary: Of words or tags; 0 is any that is not known.
-    """
+    """A neural or compound PCFG, over words or tags; ``vocabulary``: of words or tags; 0 is any that is not known."""
 
     KIND = "neural-pcfg"
     vocabulary: Vocabulary
