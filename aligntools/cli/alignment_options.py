@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aligntools import AlignerSettings, Decisions, Reading, Run, Tokenizing
+from aligntools import AlignerSettings, Decisions, Reading
 from aligntools.aligning.evidence_kinds import SETTINGS, EvidenceOptions
 from aligntools.aligning.text_files import LinkWriting, PiecedText, TextFiles
 from aligntools.cli import declarations, kinds, options
@@ -179,25 +179,15 @@ def text_files(o: Mapping[str, Any]) -> TextFiles:
     if len(together) == 2:
         alone, together = dict(zip(alone, together, strict=True)), ()
     cut = {"joint_pieces": together[0] if together else None} | {f"{side}_pieces": f for side, f in alone.items()}
-    pieces, tokenizing = declarations.settings(PiecedText, o), declarations.settings(Tokenizing, o)
-    return declarations.call(TextFiles, o, pieces=pieces, tokenizing=tokenizing, **cut)
+    return declarations.call(TextFiles, o, **cut)
 
 
 def text_work(o: Mapping[str, Any], watch: Watch) -> "TextWork":
     """Return the text that the options name, what aligns it, and how the work is done."""
     from aligntools.tools.text_work import TextWork
 
-    return TextWork(
-        text_files(o),
-        declarations.settings(AlignerSettings, o),
-        declarations.settings(Reading, o),
-        declarations.settings(Run, o),
-        watch,
-        o["model"],
-        o.get("save_model"),
-        o["verify"],
-        evidence_of(o, o["model"] is not None),
-    )
+    evidence = evidence_of(o, o["model"] is not None)
+    return declarations.call(TextWork, o, text=text_files(o), watch=watch, evidence=evidence)
 
 
 def evidence_of(o: Mapping[str, Any], applying: bool = False) -> EvidenceOptions:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, get_args
 
 import click
 from click.core import ParameterSource
@@ -123,11 +123,13 @@ def settings(kind: type[S], options: Mapping[str, Any], **instead: Any) -> S:
 
 def call(function: Callable[..., K], o: Mapping[str, Any], **more: Any) -> K:
     """Call a function with a command's options, each by its name, and classes of settings made of them."""
-    wanted = signature(function).parameters
-    found = {name: o[name] for name in wanted if name in o}
-    kinds = {name: one.annotation for name, one in wanted.items() if isinstance(one.annotation, type)}
-    found |= {name: settings(kind, o) for name, kind in kinds.items() if issubclass(kind, Settings)}
-    return function(**found | more)
+    found = dict(more)
+    for name, wanted in signature(function).parameters.items():
+        kinds = (wanted.annotation, *get_args(wanted.annotation))
+        kind = next((one for one in kinds if isinstance(one, type) and issubclass(one, Settings)), None)
+        if name not in more and (kind or name in o):
+            found[name] = settings(kind, o) if kind else o[name]
+    return function(**found)
 
 
 def chosen(kind: type[Settings], options: Mapping[str, Any]) -> dict[str, Any]:

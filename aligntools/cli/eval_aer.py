@@ -47,6 +47,4 @@ def command(**o: Any) -> None:
     Example:
       cut -d' ' -f1-5 data/samples/de-en.wa | tr '?' - | aligntools eval-aer data/samples/de-en.wa -
     """
-    scoring.check_paired(o)
-    settings = declarations.settings(AlignmentScoring, o)
-    scoring.write_report(AlignmentScorer(o["gold"], settings, o["source"], o["target"]).score, o)
+    scoring.write_report(lambda: declarations.call(AlignmentScorer, o).score, o)

@@ -48,9 +48,9 @@ def command(**o: Any) -> None:
       sed 's/ the / a /' data/samples/de-en.en | aligntools eval-bleu data/samples/de-en.en -
     """
     scoring.check_paired(o)
-    scorer = TranslationScorer(o["reference"], o["more"], declarations.settings(TranslationScoring, o))
+    scorer = declarations.call(TranslationScorer, o, references=o["reference"], more_references=o["more"])
     if not o["sentence_level"]:
-        scoring.write_report(scorer.score, o)
+        scoring.write_report(lambda: scorer.score, o)
         return
     translations = o["hypotheses"]
     scores = [scorer.score(path) for path in translations]

@@ -44,6 +44,4 @@ def command(**o: Any) -> None:
     Example:
       aligntools eval-brackets --by label data/samples/en.mrg data/samples/en.mrg
     """
-    scoring.check_paired(o)
-    scorer = BracketScorer(o["gold"], declarations.settings(BracketScoring, o))
-    scoring.write_report(scorer.score, o, by=o["by"])
+    scoring.write_report(lambda: declarations.call(BracketScorer, o).score, o, by=o["by"])

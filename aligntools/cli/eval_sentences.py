@@ -1,5 +1,6 @@
 """``aligntools eval-sentences``: groups of sentences scored against gold groups."""
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -28,6 +29,8 @@ def command(**o: Any) -> None:
     from aligntools.formats.links.ladder import read_ladder
     from aligntools.metrics.sentence_groups import LadderScore
 
-    scoring.check_paired(o)
-    gold = read_ladder(o["gold"])
-    scoring.write_report(lambda path: LadderScore.of(gold, read_ladder(path)), o)
+    def scorer() -> Callable[[str], LadderScore]:
+        gold = read_ladder(o["gold"])
+        return lambda path: LadderScore.of(gold, read_ladder(path))
+
+    scoring.write_report(scorer, o)

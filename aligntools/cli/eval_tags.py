@@ -42,6 +42,4 @@ def command(**o: Any) -> None:
     Example:
       sed 's/_ADJ/_NOUN/g' data/samples/en.tagged | aligntools eval-tags data/samples/en.tagged -
     """
-    scoring.check_paired(o)
-    scorer = TagScorer(o["gold"], declarations.settings(TagScoring, o), o["train"])
-    scoring.write_report(scorer.score, o, by=["tag"] if o["by_tag"] else [])
+    scoring.write_report(lambda: declarations.call(TagScorer, o).score, o, by=["tag"] if o["by_tag"] else [])

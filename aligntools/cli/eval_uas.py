@@ -52,6 +52,5 @@ def command(**o: Any) -> None:
     """
     if "column" in declarations.given() and o["punct"] != "ud" and "tag" not in o["by"]:
         raise UsageProblem("`column` changes nothing here; it goes with `punct=ud` or --by tag")
-    scoring.check_paired(o)
-    scorer = TreeScorer(o["gold"], declarations.settings(TreeScoring, o))
-    scoring.write_report(scorer.score, o, by=[*o["by"], *["confusion"] * o["confusion"], *["conll18"] * o["conll18"]])
+    by = [*o["by"], *["confusion"] * o["confusion"], *["conll18"] * o["conll18"]]
+    scoring.write_report(lambda: declarations.call(TreeScorer, o).score, o, by=by)

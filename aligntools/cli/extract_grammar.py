@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from aligntools import ExtractionSettings, LinkReading, PairReading, Run
+from aligntools import ExtractionSettings, LinkReading, PairReading
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declarations, options, reporter
 
@@ -60,18 +60,8 @@ def command(**o: Any) -> None:
 
     began = time.perf_counter()
     with reporter.shown(o["quiet"]):
-        figures = extract_grammar_file(
-            o["output"],
-            o["joint_file"] or o["source"],
-            o["target"],
-            o["alignments"],
-            declarations.settings(ExtractionSettings, o),
-            format=o["format"],
-            text=o["text"],
-            index_base=o["index_base"],
-            **vars(declarations.settings(PairReading, o)),
-            run=declarations.settings(Run, o),
-        )
+        how = vars(declarations.settings(PairReading, o)) | {"source": o["joint_file"] or o["source"]}
+        figures = declarations.call(extract_grammar_file, o, path=o["output"], **how)
     if o["quiet"]:
         return
     skipped = f" (without words: {figures.skipped})" if figures.skipped else ""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aligntools import DecoderSettings, ImputationSettings, Run, Splitting, TuningSettings
+from aligntools import DecoderSettings, ImputationSettings, Splitting, TuningSettings
 from aligntools.cli import declarations, options, reporter
 from aligntools.cli.flags import renamed
 from aligntools.ground.declarations import range_of
@@ -13,11 +13,6 @@ from aligntools.ground.declarations import range_of
 if TYPE_CHECKING:
     from aligntools.ground.progress import Step
 
-#: Options that are handed over as they are.
-_AS_GIVEN = (
-    *("monolingual", "reverse_grammar", "reverse_lm", "reverse_weights"),
-    *("start", "tags", "checkpoint", "verify"),
-)
 _OLD = {"-w": "-o", "--weights": "--output"} | renamed(ImputationSettings, TuningSettings)
 
 
@@ -105,17 +100,13 @@ def command(*, samples: int | None, quiet: bool, verbose: bool, **o: Any) -> Non
 
     sampled = {} if samples is None else {"impute": "samples", "n_sources": samples}
     with reporter.shown(quiet):
-        tune(
-            o["grammar"],
-            o["lm"],
-            o["supervised"],
-            o["references"],
-            declarations.settings(TuningSettings, o),
-            **{name: o[name] for name in _AS_GIVEN},
+        declarations.call(
+            tune,
+            o,
+            **{name: o[name] for name in ("reverse_grammar", "reverse_lm", "reverse_weights", "verify")},
             imputation=declarations.settings(ImputationSettings, o, **sampled),
             decoding=declarations.settings(DecoderSettings, o),
             split=declarations.settings(Splitting, o).split,
-            run=declarations.settings(Run, o),
             progress=(lambda step: None) if quiet else (lambda step: _tell(step, verbose)),
         ).save(o["output"])
 

@@ -46,8 +46,13 @@ def check_paired(o: Mapping[str, Any]) -> None:
         raise UsageProblem("--paired compares with the first file; give two or more")
 
 
-def write_report(score: Callable[[str], Score], o: Mapping[str, Any], by: Sequence[str] = ()) -> None:
-    """Score every system that the options name; write the table or the JSON, with ``verbose`` the counts, too."""
+def write_report(scorer: Callable[[], Callable[[str], Score]], o: Mapping[str, Any], by: Sequence[str] = ()) -> None:
+    """Score every system that the options name; write the table or the JSON, with ``verbose`` the counts, too.
+
+    scorer: Reads the gold file; returns what scores a system's.
+    """
+    check_paired(o)
+    score = scorer()
     paired, bootstrap, seed, verbose = (o[name] for name in ("paired", "bootstrap", "seed", "verbose"))
     if not (bootstrap or paired) and "seed" in declarations.given():
         raise UsageProblem("`seed` is for `bootstrap` and `paired`: there is nothing random without them")

@@ -72,7 +72,5 @@ def command(**o: Any) -> None:
     """
     from aligntools.serving.service import serve
 
-    limits, run = declarations.settings(ServiceLimits, o), declarations.settings(Run, o)
     told = (lambda _: None) if o["quiet"] else say
-    asked = aligning.evidence_of(o, applying=True)
-    serve(o["models"], o["host"], o["port"], limits, run, told, o["verify"], o["allow_hosts"], asked)
+    declarations.call(serve, o, say=told, asked=aligning.evidence_of(o, applying=True))

@@ -112,9 +112,7 @@ def command(*, operands: tuple[str, ...], first: str | None, second: str | None,
     if o["unicode_spaces"]:
         o["split"] = "unicode"
     with reporter.shown(o["quiet"]):
-        tally = declarations.call(
-            combine_files, o, operation=o["name"], paths=paths, settings=declarations.settings(CombiningSettings, o)
-        )
+        tally = declarations.call(combine_files, o, operation=o["name"], paths=paths)
     if o["verbose"]:
         read = f"{tally.first}" if len(paths) == 1 else f"{tally.first} and {tally.second}"
         sys.stderr.write(

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from aligntools import ClassSettings, LinkReading, Run
+from aligntools import ClassSettings, LinkReading
 from aligntools.cli import declarations, options, reporter
 
 
@@ -54,17 +54,14 @@ def command(**o: Any) -> None:
     """
     from aligntools.clustering.class_training import train_bilingual_classes, train_classes
 
-    how: dict[str, Any] = {"split": o["split"], "run": declarations.settings(Run, o)}
-    settings = declarations.settings(ClassSettings, o)
     with reporter.shown(o["quiet"]):
         if bilingual := o["target"] is not None:
-            texts = Path(o["text"]), Path(o["target"])
-            found, other = train_bilingual_classes(
-                *texts, Path(o["alignments"]), settings, index_base=o["index_base"], **how
-            )
+            files = {"sources": o["text"], "targets": o["target"], "alignments": o["alignments"]}
+            paths = {name: Path(file) for name, file in files.items()}
+            found, other = declarations.call(train_bilingual_classes, o, **paths)
             other.save(o["target_output"])
         else:
-            found = train_classes(o["text"], settings, **how)
+            found = declarations.call(train_classes, o)
         for form in ("cats", "paths", "counts"):
             if o[f"save_{form}"]:
                 found.save(o[f"save_{form}"], form)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from aligntools import GrammarSettings, InducedGrammarSettings, Run, TagReading
+from aligntools import GrammarSettings, InducedGrammarSettings, TagReading
 from aligntools.cli import declarations, options, training
 from aligntools.ground.progress import Step
 
@@ -89,17 +89,16 @@ def command(**o: Any) -> None:
     which = "give one: --treebank for a grammar from trees, or --text for one from tags"
     use = training.check_use(o, USES, asked, which)
     with training.reporting(o, _line) as (steps, result):
-        run = declarations.settings(Run, o)
         if use == "--treebank":
             own = GrammarSettings(**declarations.chosen(GrammarSettings, o))
             paths = [name if name == "-" else Path(name) for name in o["treebanks"]]  # never taken for a tree
-            train_grammar(paths, own, run=run, progress=steps).save(o["output"])
+            found = declarations.call(train_grammar, o, treebanks=paths, settings=own, progress=steps)
         else:
             other = InducedGrammarSettings(**declarations.chosen(InducedGrammarSettings, o))
             others = _COUNTED if other.networks else _NETWORKS
             declarations.refuse(others, f"`estimator={other.estimator}`")
-            reading = declarations.settings(TagReading, o)
-            induce_grammar(o["text"], other, reading=reading, run=run, progress=steps).save(o["output"])
+            found = declarations.call(induce_grammar, o, settings=other, progress=steps)
+        found.save(o["output"])
     if not o["quiet"]:
         _tell(result)
 

@@ -148,9 +148,7 @@ def _train(o: dict[str, Any]) -> str:
         )
 
     with training.reporting(o, describe, notices=False) as (steps, result):
-        how: dict[str, Any] = {"reading": declarations.settings(TagReading, o), "run": declarations.settings(Run, o)}
-        how |= {"classes": o["classes"], "dictionary": o["dictionary"], "progress": steps}
-        train_tagger(o["tagged"], declarations.settings(TaggerSettings, o), **how).save(o["output"])
+        declarations.call(train_tagger, o, text=o["tagged"], progress=steps).save(o["output"])
     sizes = "{words} words, {tags} tags, {states} states, {models} models".format(**result)
     if not o["partial"]:
         return sizes
@@ -178,9 +176,8 @@ def _induce(o: dict[str, Any]) -> str | None:
         text = read_untagged(text, reading)
         check_words(o["text"], text)
     with training.reporting(o | {"verbose": True}, describe, notices=False) as (steps, result):
-        how: dict[str, Any] = {"reading": reading, "run": run, "progress": steps}
-        how |= {"preset": o["preset"], "dictionary": o["dictionary"]} | declarations.chosen(InductionSettings, o)
-        tagger = induce_tags(text, **how)
+        how: dict[str, Any] = declarations.chosen(InductionSettings, o) | {"settings": None, "progress": steps}
+        tagger = declarations.call(induce_tags, o, text=text, reading=reading, **how)
         for paths, path in wanted.items():
             if path:
                 word_classes(text, tagger, paths=paths, run=run).save(path)

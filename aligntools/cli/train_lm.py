@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from aligntools import LanguageModelSettings, Run
+from aligntools import LanguageModelSettings
 from aligntools.cli import declarations, options, reporter
 from aligntools.ground.errors import UsageProblem
 
@@ -52,13 +52,8 @@ def command(*, texts: tuple[str, ...], format: Literal["arpa", "binary"], **o: A
 
     steps: dict[str, Any] = {}
     with reporter.shown(o["quiet"]):
-        model = train_lm(
-            [Path(text) for text in texts],
-            declarations.settings(LanguageModelSettings, o),
-            split=o["split"],
-            run=declarations.settings(Run, o),
-            progress=lambda step: steps.update(step.figures),
-        )
+        how: dict[str, Any] = {"split": o["split"], "progress": lambda step: steps.update(step.figures)}
+        model = declarations.call(train_lm, o, text=[Path(text) for text in texts], **how)
     if not o["quiet"]:
         _tell(steps, model, o["verbose"])
     if o["output"] is not None or o["binary"] is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from aligntools import InducedParserSettings, ParserReading, ParserSettings, Run
+from aligntools import InducedParserSettings, ParserReading, ParserSettings
 from aligntools.cli import declarations, options, training
 from aligntools.cli.flags import renamed
 from aligntools.cli.kinds import FC
@@ -101,14 +101,12 @@ def command(**o: Any) -> None:
     asked = {"--treebank": bool(o["treebanks"]), "--unsupervised": o["unsupervised"] is not None}
     which = "give one text: --treebank for a parser from trees, or --unsupervised for one from tags"
     use = training.check_use(o, USES, asked, which)
-    reading, run = declarations.settings(ParserReading, o), declarations.settings(Run, o)
     with training.reporting(o, training.lbfgs_step) as (steps, result):
-        how: dict[str, Any] = {"checkpoint": o["checkpoint"], "reading": reading, "run": run, "progress": steps}
         if use == "--treebank":
-            parser = train_parser(o["treebanks"], declarations.settings(ParserSettings, o), classes=o["classes"], **how)
+            parser = declarations.call(train_parser, o, progress=steps)
         else:
             own = InducedParserSettings(**declarations.chosen(InducedParserSettings, o))
-            parser = induce_parser(o["unsupervised"], own, **how)
+            parser = declarations.call(induce_parser, o, text=o["unsupervised"], settings=own, progress=steps)
         parser.save(o["output"])
     if not o["quiet"]:
         _tell(result)

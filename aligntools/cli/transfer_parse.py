@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from aligntools import LinkReading, ParserReading, Run, TransferSettings
+from aligntools import LinkReading, ParserReading, TransferSettings
 from aligntools.cli import declarations, options, training
 from aligntools.cli.flags import on_command_line, renamed
 
@@ -90,20 +90,9 @@ def command(**o: Any) -> None:
     several = len(o["source_models"]) > 1 or any(len(own) > 1 for own in texts.values())
     given: dict[str, Any] = {name: ([*own] if several else own[0]) if own else None for name, own in texts.items()}
     with training.reporting(o, training.lbfgs_step) as (steps, found):
-        parser = transfer_parser(
-            [*o["source_models"]] if several else o["source_models"][0],
-            **given,
-            settings=declarations.settings(TransferSettings, o),
-            unlabeled=o["unlabeled"],
-            direct_model=o["direct_model"],
-            checkpoint=o["checkpoint"],
-            reading=declarations.settings(ParserReading, o),
-            run=declarations.settings(Run, o),
-            progress=steps,
-            verify=o["verify"],
-            **declarations.chosen(LinkReading, o),
-        )
-        parser.save(o["output"])
+        given |= {"source_model": [*o["source_models"]] if several else o["source_models"][0], "verify": o["verify"]}
+        given |= declarations.chosen(LinkReading, o)
+        declarations.call(transfer_parser, o, **given, progress=steps).save(o["output"])
     if quiet or not found:
         return
     for line in found["left_out"]:

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from aligntools.formats.annotation import text_kinds
 from aligntools.formats.annotation.conll import Conll, column_place, parse_parts, stream_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import (
@@ -19,16 +20,6 @@ from aligntools.formats.annotation.conll_tokens import (
     without_spaces,
 )
 from aligntools.formats.annotation.tagged_text import Tokens, filled_column, format_tagged, parts_of_kind
-from aligntools.formats.annotation.text_kinds import (
-    KINDS,
-    SEPARATORS,
-    beginning,
-    conll_at,
-    first_lines,
-    other_kind,
-    refuse_for,
-    sniff,
-)
 from aligntools.formats.inputs.annotation import PathLike, predicted_of
 from aligntools.formats.opening import files
 from aligntools.formats.text.text_settings import ColumnReading
@@ -70,12 +61,12 @@ def take_out(
         if chosen and to not in use:
             raise UsageProblem(f"`{name}` changes nothing with `to={to}`; it goes with {' or '.join(use)}")
     place, mark = column_place("upos" if column is None else column), space.encode()
-    separator, raw = separator or SEPARATORS[0], Raw()
+    separator, raw = separator or text_kinds.SEPARATORS[0], Raw()
     for part in _any_parts(path, reading):
         if isinstance(part, Tokens):
             if to not in ("words", "tagged") or tokens != "words" or column is not None:
                 option = f"`to={to}`" if to not in ("words", "tagged") else "`tokens`" if column is None else "`column`"
-                problem = f"{KINDS[part.format]}, where CoNLL is expected: {option} is about its columns"
+                problem = f"{text_kinds.KINDS[part.format]}, where CoNLL is expected: {option} is about its columns"
                 raise DataError(path, None, problem)
             words = without_spaces(part.words, mark)
             if to == "words":
@@ -153,12 +144,12 @@ def put_in(
 
 def _any_parts(path: PathLike, reading: ColumnReading) -> Iterator[Conll | Tokens]:
     with files.reading(path) as file:
-        seen, lines = first_lines(file)
-        kind, separator = sniff(seen)
-        if kind not in ("trees", "tagged", "columns") or other_kind(
+        seen, lines = text_kinds.first_lines(file)
+        kind, separator = text_kinds.sniff(seen)
+        if kind not in ("trees", "tagged", "columns") or text_kinds.other_kind(
             [x.rstrip(b"\r\n") for x in seen if not is_blank(x)]
         ):
-            refuse_for(path, seen, "conll")
+            text_kinds.refuse_for(path, seen, "conll")
             kind = "conll"
         for part in parts_of_kind(path, lines, kind, separator, _PART):
             if reading.predicted_columns:
@@ -198,20 +189,20 @@ class _Values:
     ):
         self.path, self.place, self._tokens, self._format = path, place, tokens, format
         self._same_forms = same_forms
-        self._separator, self._looks_tagged = separator or SEPARATORS[0], format == "tagged"
+        self._separator, self._looks_tagged = separator or text_kinds.SEPARATORS[0], format == "tagged"
         self._name, self._parts = "lines", self._read(separator)
 
     def _read(self, separator: bytes | None) -> Iterator[Conll | list[bytes]]:
         with files.reading(self.path) as file:
-            seen, telling = beginning(file)
+            seen, telling = text_kinds.beginning(file)
             lines = chain(seen, file)  # seen may grow until lines are taken
-            if self._format == "conll" or (self._format == "auto" and conll_at(seen, telling)):
+            if self._format == "conll" or (self._format == "auto" and text_kinds.conll_at(seen, telling)):
                 self._name = "sentences"
                 yield from parse_parts(self.path, lines, _PART)
                 return
             if self._format != "values":
                 seen += islice(file, _SAMPLE)
-                kind, self._separator = sniff(seen, ("tagged", "text"), separator)
+                kind, self._separator = text_kinds.sniff(seen, ("tagged", "text"), separator)
                 self._looks_tagged |= kind == "tagged"
             while part := list(islice(lines, _PART)):
                 yield [line.removesuffix(b"\n").removesuffix(b"\r") for line in part]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from aligntools import pipeline
 from aligntools.constituents.parsers import PART as TREE_PART
 from aligntools.constituents.parsers import ConstituentParser, InducedConstituentParser, check_lists
 from aligntools.constituents.settings import GrammarDecisions, TreeLists
@@ -24,17 +25,6 @@ from aligntools.ground.progress import LineWatch
 from aligntools.ground.run import Run
 from aligntools.parsing.parsers import PART, Parser
 from aligntools.parsing.settings import ParserDecisions, ParserReading
-from aligntools.pipeline import (
-    Part,
-    Sinks,
-    Tally,
-    Worked,
-    check_unbuffered,
-    map_parts,
-    parts_of,
-    stream_requests,
-    write_parts,
-)
 
 #: Why sentences have other trees than the grammar's.
 _FLAT = {
@@ -61,7 +51,7 @@ def parse_files(
 
     lists: Several trees of each sentence, of a grammar; ending: returns a context that may end the reading.
     """
-    check_unbuffered(unbuffered, run)
+    pipeline.check_unbuffered(unbuffered, run)
     parser: Any
     if isinstance(decisions, GrammarDecisions):
         if unbuffered and lists.kind:
@@ -83,24 +73,26 @@ def parse_files(
     def read(path: str) -> Iterable[Any]:
         if unbuffered:
             tags = not plain or reading.format == "tagged"
-            return stream_requests(path, reading.format, reading.mark, tags=tags)
+            return pipeline.stream_requests(path, reading.format, reading.mark, tags=tags)
         return stream_tags(path, reading.format, reading.mark, size, plain=plain, column=reading.column)
 
-    tally, sinks = Tally(), Sinks(output=output)
+    tally, sinks = pipeline.Tally(), pipeline.Sinks(output=output)
     watch.begin("parsing", unit="word")
     with pool_of(run.threads) as pool, sinks, ending():
-        done = map_parts(work, parser, parts_of(texts or ("-",), read), run, pool, tally)
-        write_parts(done, sinks, tally, watch, "" if unbuffered else "{words} words parsed")
+        done = pipeline.map_parts(work, parser, pipeline.parts_of(texts or ("-",), read), run, pool, tally)
+        pipeline.write_parts(done, sinks, tally, watch, "" if unbuffered else "{words} words parsed")
         for line in lines(tally):
             watch.say(line)
     return tally.counts["words"]
 
 
-def _heads_of(decisions: ParserDecisions, reading: ParserReading, parser: Parser, part: Part, pool: Pool) -> Worked:
+def _heads_of(
+    decisions: ParserDecisions, reading: ParserReading, parser: Parser, part: pipeline.Part, pool: Pool
+) -> pipeline.Worked:
     found = parser.parse_text(part.text, decisions, reading=reading, run=Run(threads=pool))
     flat, unknown = np.flatnonzero(found.flat), np.flatnonzero(found.unknown_tags)
     firsts = {"flat": flat, "unknown": np.searchsorted(found.source.offsets, unknown[:1], side="right") - 1}
-    return Worked(
+    return pipeline.Worked(
         {"output": found.format()},
         {"words": len(found.heads), "turned": found.turned, "flat": len(flat), "unknown": len(unknown)},
         {name: part.place(int(own[0])) for name, own in firsts.items() if len(own)},
@@ -108,7 +100,7 @@ def _heads_of(decisions: ParserDecisions, reading: ParserReading, parser: Parser
     )
 
 
-def _unknown(tally: Tally) -> Iterator[str]:
+def _unknown(tally: pipeline.Tally) -> Iterator[str]:
     """Yield what there is to say of sentences that were not parsed and of unknown tags."""
     yield from tally.lines("parser")
     counts, places = tally.counts, tally.places
@@ -126,9 +118,9 @@ def _trees_of(
     reading: TagReading,
     lists: TreeLists,
     parser: ConstituentParser,
-    part: Part,
+    part: pipeline.Part,
     pool: Pool,
-) -> Worked:
+) -> pipeline.Worked:
     text = predicted_of(part.text) if reading.predicted_columns else part.text
     words, given = parser.sentences_of(text, reading.column, decisions)
     if lists.kind:
@@ -145,7 +137,7 @@ def _trees_of(
     strange = parser.unknown_tags(tags)
     unknown = Counter(tag for tag in tags if tag in strange) if strange else Counter[bytes]()
     counts = {"words": len(text.words), "turned": parser.turned(text), "unknown": unknown.total()}
-    return Worked(
+    return pipeline.Worked(
         {"output": written},
         counts | {name: len(own) for name, own in flat.items()},
         {name: part.place(int(own[0])) for name, own in flat.items() if len(own)},
@@ -153,7 +145,7 @@ def _trees_of(
     )
 
 
-def _odd(tally: Tally) -> Iterator[str]:
+def _odd(tally: pipeline.Tally) -> Iterator[str]:
     """Yield what there is to say of sentences without a tree of the grammar and of unknown tags."""
     yield from tally.lines("grammar")
     for name, place in tally.places.items():
