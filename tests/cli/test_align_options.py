@@ -20,18 +20,18 @@ from tests.cli.running import ROOT, fails, ran, succeeds
 @pytest.mark.parametrize("estimator", ["vb", "em"])
 def test_every_model_and_estimator(inside, tmp_path, model, estimator):
     out, scores, table = tmp_path / "out", tmp_path / "scores", tmp_path / "table"
-    for agreement in ("--set=agreement=true", "--set=agreement=false"):
-        for look_alike in ("look_alike=true", "look_alike=false"):
-            done(inside(*TEXT, "--model-type", model, "--estimator", estimator, agreement, "--set", look_alike, "-o",
-                out, "-q", "--scores", scores, "--ttable", table, "--set", "sweeps=3", "--set", "views=0"))  # fmt: skip
-            assert sum(map(len, proper(out.read_bytes()))) > 900
-            assert np.isfinite(np.loadtxt(scores)).all()
-            sums = defaultdict(float)
-            for line in table.read_text().splitlines():
-                sums[line.split("\t")[0]] += math.exp(float(line.split("\t")[2]))
-            assert max(sums.values()) <= 1 + 1e-4
-            if estimator == "em":
-                assert min(sums.values()) > 0.95  # agreement leaves some words little but their floor
+    for agreement, look_alike in (("true", "false"), ("false", "true")):
+        how = ("--set", f"agreement={agreement}", "--set", f"look_alike={look_alike}", "--set", "views=0")
+        done(inside(*TEXT, "-q", "--model-type", model, "--estimator", estimator, *how, "--set", "sweeps=3", "-o", out,
+            "--scores", scores, "--ttable", table))  # fmt: skip
+        assert sum(map(len, proper(out.read_bytes()))) > 900
+        assert np.isfinite(np.loadtxt(scores)).all()
+        sums = defaultdict(float)
+        for line in table.read_text().splitlines():
+            sums[line.split("\t")[0]] += math.exp(float(line.split("\t")[2]))
+        assert max(sums.values()) <= 1 + 1e-4
+        if estimator == "em":
+            assert min(sums.values()) > 0.95  # agreement leaves some words little but their floor
 
 
 @pytest.mark.parametrize("direction", ["forward", "reverse"])

@@ -71,8 +71,8 @@ def stand_ins():
 
 def meant(text, place, own, commands):
     """Return the options that may be named at a place of a text: of the command named before it, or its own."""
-    named = {m.start(): name for name in commands for m in re.finditer(rf"(?<![\w-]){name}(?![\w-])", text[:place])}
-    return [commands[named[max(named)]]] if named else own
+    named = [name for name in re.findall(r"(?<![\w-])[a-z][a-z-]*[a-z](?![\w-])", text[:place]) if name in commands]
+    return [commands[named[-1]]] if named else own
 
 
 def wrong(text, own, commands):

@@ -11,6 +11,7 @@ from tests import models
 from tests.cli.running import ran
 from tests.cli.test_translate import GRAMMAR, LM, TEXT, write_weights
 from tests.contracts.test_refusals import path_of
+from tests.places import SAMPLES
 
 #: A command line with options behind it, each of which makes a difference; what they mean is tested elsewhere.
 EFFECTS = (
@@ -36,12 +37,12 @@ extract-grammar -q -s S/de-en.de -t S/de-en.en -a links: --max-span 3; --set max
 translate -q --grammar grammar --lm lm text -w w.json: --n-best 2; --samples 2
 translate -q --grammar grammar --lm lm text -w w.json --n-best 50: --pop-limit 1; --span-limit 1
 translate -q --grammar grammar --lm lm text -w w.json --samples 20: --gamma 0; --seed 5
-contrastive-align -q -m M/align -s S/de-en.de -t S/de-en.en --sentences 20 --passes 1 --save-weights OUT:
+contrastive-align -q -m M/align -i few --sentences 20 --passes 1 --save-weights OUT:
     --features paper; --features all,-lonely --start languages; --start paper; --set noise=delete; --set noise=insert;
     --set noise=replace; --n-best 2; --set rate=0.01; --set pull=0.1; --sentences 0; --passes 2; --seed 5;
     --set noise=shuffle:2,delete:1; --set learning_beam=1 --set rate=0.01 --n-best 30; --set optimizer=sgd;
     --set candidates=all; --gold S/de-en.wa
-contrastive-align -q -m M/align -w few.json -s S/de-en.de -t S/de-en.en: --set beam=8; --set constraint=itg;
+contrastive-align -q -m M/align -w few.json -i few: --set beam=8; --set constraint=itg;
     --max-length 8; --set candidates=all
 """.strip()
     .replace("\n   ", "")
@@ -51,7 +52,7 @@ THREADS = """
 train-hmm -q --text S/en.tagged --states 5 --iterations 6 --estimator mre --set mre_iterations=3 -o OUT
 train-hmm -q --tagged S/en.tagged --latent 2 --members 2 --iterations 3 -o OUT
 train-classes -q S/de-en.de -n 12 --restarts 3 --iterations 5
-contrastive-align -q -m M/align -s S/de-en.de -t S/de-en.en --sentences 40 --passes 1 --save-weights OUT
+contrastive-align -q -m M/align -i few --sentences 40 --passes 1 --save-weights OUT
 mre-align -q -s S/de-en.de -t S/de-en.en --set mre_iterations=3 --save-model OUT
 extract-grammar -q -s S/de-en.de -t S/de-en.en -a links
 """.strip().split("\n")
@@ -67,6 +68,7 @@ def folder(tmp_path_factory):
     for name, text in texts.items():
         (folder / name).write_text(text)
     (folder / "text").write_bytes(TEXT)
+    (folder / "few").write_bytes(b"".join((SAMPLES / "de-en.txt").read_bytes().splitlines(True)[:60]))
     (folder / "links").write_bytes((models.folder("align") / "align").read_bytes())
     write_weights(folder / "w.json")
     return folder
