@@ -11,22 +11,26 @@ from tests.cli.running import run
 NAMES = [f"{a}{b}" for a in ("ba", "ce", "di", "fo", "gu", "ha") for b in ("lm", "nt", "rs", "st", "xk", "zz")]
 
 
-@pytest.fixture
-def text(file):
-    """Each word is written backwards on the other side, in another order, and comes twice."""
+def backwards(file, names):
+    """Write text of which each word is written backwards on the other side, in another order, and comes twice."""
     rng = random.Random(3)
-    deck = [word for _ in range(2) for word in rng.sample(NAMES, len(NAMES))]
+    deck = [word for _ in range(2) for word in rng.sample(names, len(names))]
     rows = [deck[begin : begin + 6] for begin in range(0, len(deck), 6)]
     rows[4:4] = [[]]
-    links, others = [], []
+    sides = {"source": [], "target": [], "gold": []}
     for row in rows:
         order = rng.sample(range(len(row)), len(row))
-        others.append([row[k][::-1].title() for k in order])
-        links.append(" ".join(f"{k}-{j}" for j, k in sorted(enumerate(order), key=lambda pair: pair[1])))
-    paths = [file(name, "".join(f"{' '.join(row)}\n" for row in side).encode()) for name, side in
-             (("source", rows), ("target", others))]  # fmt: skip
-    file("gold", "".join(f"{line}\n" for line in links).encode())
-    return "-s", paths[0], "-t", paths[1]
+        links = sorted(enumerate(order), key=lambda pair: pair[1])
+        both = row, [row[k][::-1].title() for k in order], [f"{k}-{j}" for j, k in links]
+        for name, words in zip(sides, both, strict=True):
+            sides[name].append(" ".join(words) + "\n")
+    source, target, _ = (file(name, "".join(lines).encode()) for name, lines in sides.items())
+    return "-s", source, "-t", target
+
+
+@pytest.fixture
+def text(file):
+    return backwards(file, NAMES)
 
 
 @pytest.fixture

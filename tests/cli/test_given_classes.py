@@ -5,7 +5,7 @@ import pytest
 
 import aligntools as at
 from aligntools.formats.links.giza import read_word_classes
-from tests.cli.aligning import SAMPLES, done
+from tests.cli.aligning import done, lower_case
 from tests.cli.running import fails, run
 
 PAIRS = 60
@@ -16,10 +16,7 @@ IBM4 = ("--model-type", "ibm4", "--set", "word_classes=6", "--iterations", 2)
 def text(tmp_path_factory):
     """The beginning of the samples in lower case; IBM 4's links, and its classes as it found them."""
     folder = tmp_path_factory.mktemp("classes")
-    for name in ("de", "en"):
-        lines = (SAMPLES / f"de-en.{name}").read_text().lower().splitlines()[:PAIRS]
-        (folder / name).write_text("".join(line + "\n" for line in lines))
-    sides = ("-s", folder / "de", "-t", folder / "en")
+    sides = lower_case(folder, PAIRS)
     done(run("align", "-q", *sides, *IBM4, "--giza-dir", folder / "giza", "-o", folder / "links"))
     return folder
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aligntools.formats.links.giza import read_giza_a3
-from tests.cli.aligning import SAMPLES, done
+from tests.cli.aligning import done, lower_case
 from tests.cli.running import fails, ran, run
 
 PAIRS = 60
@@ -15,12 +15,10 @@ TABLES = ("t3", "n3", "a3", "d3", "d4", "D4", "p0_3", "hhmm")
 def text(tmp_path_factory):
     """The beginning of the samples in lower case, and GIZA++'s files of a model of it."""
     folder = tmp_path_factory.mktemp("giza")
-    for name in ("de", "en"):
-        lines = (SAMPLES / f"de-en.{name}").read_text().lower().splitlines()[:PAIRS]
-        (folder / name).write_text("".join(line + "\n" for line in lines))
+    sides = lower_case(folder, PAIRS)
     files = ("--forward-output", folder / "f", "--reverse-output", folder / "r", "--ttable", folder / "tt")
     how = ("--model-type", "ibm4", "--set", "word_classes=6", "--iterations", 2, "--giza-dir", folder / "giza", *files)
-    done(run("align", "-q", "-s", folder / "de", "-t", folder / "en", *how, "-o", folder / "links"))
+    done(run("align", "-q", *sides, *how, "-o", folder / "links"))
     done(run("de", "en", cwd=folder, script="plain2snt"))
     return folder
 

@@ -10,10 +10,9 @@ import aligntools as at
 from aligntools.aligning.giza_import import model_of_giza
 from aligntools.formats.text.giza_trainings import read_trainings
 from aligntools.ground.errors import DataError
-from tests.cli.aligning import SAMPLES, done
+from tests.cli.aligning import done, lower_case
 from tests.cli.running import fails, run
 
-PAIRS = 60
 TABLES = ("t3", "n3", "d4", "D4", "hhmm")
 
 
@@ -21,13 +20,11 @@ TABLES = ("t3", "n3", "d4", "D4", "hhmm")
 def text(tmp_path_factory):
     """The beginning of the samples in lower case; links of IBM 4 and of IBM 3, their model files, GIZA++'s files."""
     folder = tmp_path_factory.mktemp("giza")
-    for name in ("de", "en"):
-        lines = (SAMPLES / f"de-en.{name}").read_text().lower().splitlines()[:PAIRS]
-        (folder / name).write_text("".join(line + "\n" for line in lines))
+    sides = lower_case(folder)
     for model in ("ibm4", "ibm3"):
         files = ("--giza-dir", folder / model, "--save-model", folder / f"{model}.atm", *outputs(folder, model))
         how = ("--model-type", model, "--iterations", 2, *(("--set", "word_classes=6") if model == "ibm4" else ()))
-        done(run("align", "-q", "-s", folder / "de", "-t", folder / "en", *how, *files))
+        done(run("align", "-q", *sides, *how, *files))
     return folder
 
 

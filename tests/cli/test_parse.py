@@ -97,18 +97,8 @@ def test_a_checkpoint_is_gone_on_from(samples, tmp_path):
 def test_tags_are_mapped(samples, tmp_path):
     for column, mapping in (("upos", "upos"), ("xpos", "penn")):
         model = tmp_path / mapping
-        ran(
-            "train-parser",
-            "-q",
-            "--treebank",
-            samples / "en.conllu",
-            "--column",
-            column,
-            "--map",
-            mapping,
-            "-o",
-            model,
-        )
+        how = ("--treebank", samples / "en.conllu", "--column", column, "--map", mapping)
+        ran("train-parser", "-q", *how, "-o", model)
         parsed = run("parse", "-m", model, samples / "en.conllu")
         assert parsed.stderr == b""
         assert columns(parsed.stdout, 3, 4) == columns((samples / "en.conllu").read_bytes(), 3, 4)

@@ -49,17 +49,7 @@ def test_the_paper_is_what_its_help_says(samples, folder):
     for name, options in (("a", ("--preset", "paper")), ("b", spelled)):
         ran("train-hmm", *common, *options, "-o", folder / f"paper.{name}")
     assert (folder / "paper.a").read_bytes() == (folder / "paper.b").read_bytes()
-    text = (
-        "-s",
-        samples / "de-en.de",
-        "-t",
-        samples / "de-en.en",
-        "-q",
-        "--preset",
-        "paper",
-        "--set",
-        "mre_iterations=2",
-    )
+    text = ("-q", "-i", samples / "de-en.txt", "--preset", "paper", "--set", "mre_iterations=2")
     ran("train-hmm", *text, "-o", folder / "paper.c")
     ran("mre-align", *text, "--model-type", "hmm", "--save-model", folder / "paper.d")
     assert (folder / "paper.c").read_bytes() == (folder / "paper.d").read_bytes()

@@ -2,7 +2,6 @@
 
 import gzip
 import importlib.util
-import random
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 import aligntools as at
 from aligntools.encoding import word_encoder
 from tests.cli.running import fails, run
-from tests.cli.test_dictionary import NAMES, right
+from tests.cli.test_dictionary import NAMES, backwards, right
 
 brought = pytest.mark.skipif(importlib.util.find_spec(word_encoder.MODULE) is None, reason="USE is not installed")
 
@@ -28,21 +27,8 @@ def lines_of(words, change=lambda v: v):
 
 @pytest.fixture
 def text(file):
-    """Each word is written backwards on the other side, in another order; it comes twice, and one has no vector."""
-    rng = random.Random(3)
-    deck = [word for _ in range(2) for word in rng.sample([*NAMES, "none"], len(NAMES) + 1)]
-    rows = [deck[begin : begin + 6] for begin in range(0, len(deck), 6)]
-    rows[4:4] = [[]]
-    links = []
-    others = []
-    for row in rows:
-        order = rng.sample(range(len(row)), len(row))
-        others.append([row[k][::-1].title() for k in order])
-        links.append(" ".join(f"{k}-{j}" for j, k in sorted(enumerate(order), key=lambda pair: pair[1])))
-    paths = [file(name, "".join(f"{' '.join(row)}\n" for row in side).encode()) for name, side in
-             (("source", rows), ("target", others))]  # fmt: skip
-    file("gold", "".join(f"{line}\n" for line in links).encode())
-    return "-s", paths[0], "-t", paths[1]
+    """Text with a word that has no vector."""
+    return backwards(file, [*NAMES, "none"])
 
 
 @pytest.fixture
