@@ -8,6 +8,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
+
 from aligntools.aligning.aligner import JOB, Aligner, align_parts, evidence_sources, text_of
 from aligntools.aligning.alignment import text_with_evidence
 from aligntools.aligning.alignments import Alignment, Alignments, with_words
@@ -25,6 +27,7 @@ from aligntools.aligning.evidence_kinds import SETTINGS
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.formats.inputs.sentences import Sentence, Sentences
+from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import check_range
 from aligntools.formats.text.bitext import name_of
@@ -370,54 +373,29 @@ def train_contrastive_aligner(
         known = aligner.known.without(left_out) if aligner.known is not None and network is not None else None
         if known is not None and (known.text is not sources or not known.places):
             known = None
-        others = Others(finder, texts, evidence, plan, known) if evidence or known else None
+        check_count(evidence)
+        links = [given for _, given in in_step(texts, evidence)]
+        tables, files = tasks.judge_files(finder, texts, links, plan) if evidence else ([], [])
         if gold is not None:
-            found = learn_from_gold(finder, texts, gold, plan, settings, tell, others)
-            told = others.told(found.weights, found.files) if others else ()
-            return ContrastiveAligner(aligner, found.weights, found, told)
+            found = learn_from_gold(finder, texts, gold, plan, settings, tell, links[0], tables, known)
+            return ContrastiveAligner(aligner, found.weights, found, _told(files, found.weights, found.files))
 
         weights = tasks.learn_weights(
             finder, texts, plan, lambda figures: tell(Step("learning", figures["pass"], None, figures))
         )
-        if others is None:
-            return ContrastiveAligner(aligner, weights)
-        weights = others.weights(weights, settings.evidence_share)
-        return ContrastiveAligner(aligner, weights, None, others.told(weights))
+        if files:
+            weights = tasks.with_evidence(weights, tables, files, settings.evidence_share)
+        if known is not None:
+            worth = {name: places.table for name, places in known.places.items()}
+            weights = tasks.with_second_looks(tasks.with_knowers(weights, known.header, worth), known, finder)
+        return ContrastiveAligner(aligner, weights, None, _told(files, weights))
 
 
-class Others:
-    """Evidence for a text: each file's links in its runs of pairs, and what they are worth."""
-
-    def __init__(
-        self,
-        finder: CandidateFinder,
-        texts: "list[Bitext]",
-        evidence: Sequence[Evidence],
-        plan: Any,
-        known: TextEvidence | None,
-    ) -> None:
-        check_count(evidence)
-        self.links, self.known, self._finder = [given for _, given in in_step(texts, evidence)], known, finder
-        self.tables: list[Any] = []
-        self._files: list[EvidenceFile] = []
-        if evidence:
-            self.tables, self._files = tasks.judge_files(finder, texts, self.links, plan)
-
-    def weights(self, weights: Weights, share: float | None) -> "Weights":
-        """Return the weights with weights for each file and each kind of evidence of places added."""
-        if self._files:
-            weights = tasks.with_evidence(weights, self.tables, self._files, share)
-        if self.known is None:
-            return weights
-        tables = {name: places.table for name, places in self.known.places.items()}
-        weights = tasks.with_knowers(weights, self.known.header, tables)
-        return tasks.with_second_looks(weights, self.known, self._finder)
-
-    def told(self, weights: Weights, aers: Sequence[float] = ()) -> list[EvidenceFile]:
-        """Return each file's weights, and its AER where gold links are given."""
-        own = weights.values[len(weights.values) - len(weights.tables) :].tolist()
-        found = [replace(file, weight=weight) for file, weight in zip(self._files, own, strict=False)]
-        return [replace(file, aer=aer) for file, aer in zip(found, aers, strict=False)] or found
+def _told(files: Sequence[EvidenceFile], weights: Weights, aers: Sequence[float] = ()) -> list[EvidenceFile]:
+    """Return what is known of files of evidence with their weights, and their AER where gold links are given."""
+    own = weights.values[len(weights.values) - len(weights.tables) :].tolist()
+    found = [replace(file, weight=weight) for file, weight in zip(files, own, strict=False)]
+    return [replace(file, aer=aer) for file, aer in zip(found, aers, strict=False)] or found
 
 
 def learn_from_gold(
@@ -427,9 +405,14 @@ def learn_from_gold(
     plan: Any,
     settings: ContrastiveSettings,
     tell: Any,
-    evidence: Others | None,
+    links: Sequence[GivenLinks],
+    tables: Sequence[np.ndarray],
+    known: TextEvidence | None,
 ) -> "GoldLearning":
-    """Learn weights from the gold links of the text's first pairs."""
+    """Learn weights from the gold links of the text's first pairs.
+
+    links: Of each file of evidence; ``tables`` has what they are worth.
+    """
     name = str(given) if isinstance(given, str | Path) else "gold"
     n = sum(map(len, texts))
     gold = gold_of(given, {"sentences": n})
@@ -446,20 +429,16 @@ def learn_from_gold(
         tell(Step("learning", figures["round"], None, figures))
 
     how = settings.method, settings.folds, learned
-    if evidence is None:
-        return tasks.learn_from_gold(finder, text, gold, plan, *how)
-    links, tables = [x[gold.rows] for x in evidence.links[0]], list(evidence.tables)
+    read, worth = [x[gold.rows] for x in links], list(tables)
     with_files = tasks.plan_with_evidence(plan, len(tables), settings.evidence_share)
-    for places in evidence.known.places.values() if evidence.known is not None else ():
+    for places in known.places.values() if known is not None else ():
         with_files = tasks.plan_with_evidence(with_files, 1, 1.0)
-        links.append(places.given[: len(texts[0])][gold.rows])
-        tables.append(places.table)
-    found = tasks.learn_from_gold(finder, text, gold, with_files, *how, links, tables)
-    if evidence.known is not None:
-        about = {name: evidence.known.header[name] for name in evidence.known.places}
+        read.append(places.given[: len(texts[0])][gold.rows])
+        worth.append(places.table)
+    found = tasks.learn_from_gold(finder, text, gold, with_files, *how, read, worth)
+    if known is not None:
+        about = {name: known.header[name] for name in known.places}
         found = replace(found, weights=replace(found.weights, knowers=about))
-        if not evidence.tables:
-            return found
-    if found.validated is None:
+    if not tables or found.validated is None:
         return found
     return replace(found, without=tasks.learn_from_gold(finder, text, gold, plan, *how[:2]).validated)

@@ -185,24 +185,8 @@ AROUND = 9
 
 
 @kernel(owning=False)
-def look_around(h, neighbours, around):
-    """Put channels of each candidate and its neighbours side by side: ``around`` [candidates, AROUND * CHANNELS]."""
-    for c in range(h.shape[0]):
-        for b in range(CHANNELS):
-            around[c, b] = h[c, b]
-        for d in range(8):
-            other, at = neighbours[c, d], (1 + d) * CHANNELS
-            if other < 0:
-                for b in range(CHANNELS):
-                    around[c, at + b] = 0.0
-            else:
-                for b in range(CHANNELS):
-                    around[c, at + b] = h[other, b]
-
-
-@kernel(owning=False)
 def give_around(change, neighbours, to):
-    """Add the gradients of `look_around` to those of the candidates that it looked at."""
+    """Add gradients ``change`` [candidates, AROUND * CHANNELS], of each and its neighbours, to those of all."""
     for c in range(to.shape[0]):
         for b in range(CHANNELS):
             to[c, b] += change[c, b]
@@ -242,18 +226,3 @@ def sum_lines(values, lines, out):
     for c in range(values.shape[0]):
         for b in range(CHANNELS):
             out[lines[c], b] += values[c, b]
-
-
-@kernel(owning=False)
-def pass_on(z, drawn, dropped, h, gate, out):
-    """Add to ``h`` what of ``z`` is above 0 and not dropped.
-
-    drawn (float [candidates, CHANNELS], from 0 to 1).
-    dropped (float): The share that is dropped; what is left counts for as much more.
-    gate (float [candidates, CHANNELS], output): What each value of ``z`` was multiplied with.
-    """
-    kept = (dropped + 1 - dropped) / (1 - dropped)
-    for c in range(h.shape[0]):
-        for b in range(CHANNELS):
-            gate[c, b] = kept if (z[c, b] > 0.0 and drawn[c, b] >= dropped) else 0.0
-            out[c, b] = h[c, b] + gate[c, b] * z[c, b]

@@ -95,7 +95,7 @@ class Propagation:
         self.x = (lesson.inputs - self.statistics[0]) / self.statistics[1]
         self.first = self.last = np.maximum(self.x @ p["first"] + p["first_bias"], 0)
         for layer in self.layers:
-            self.last = layer.forward(lesson, self.last, self.last.dtype.type(dropped), rng)
+            self.last = layer.forward(lesson, self.last, float(self.last.dtype.type(dropped)), rng)
         found: np.ndarray = p["trust"] * lesson.inputs[:, POSTERIOR] + self.last @ p["last"] + p["last_bias"]
         return found
 
@@ -136,7 +136,8 @@ class _Layer:
         """Return the output for the input ``h``, [candidates, CHANNELS]."""
         n = len(h)
         around, z, drawn, gate, out = (x[:n] for x in (self.around, self.z, self.drawn, self.gate, self.out))
-        kn.look_around(h, lesson.neighbours, around)
+        padded = np.concatenate([h, np.zeros_like(h[:1])])  # the last one is the neighbour that there is not
+        around[:, : kn.CHANNELS], around[:, kn.CHANNELS :] = h, padded[lesson.neighbours].reshape(n, -1)
         np.matmul(around, self.matrix, out=z)
         z += self.bias
         for place, lines, most, where in self._lines(lesson):
@@ -145,7 +146,11 @@ class _Layer:
         if dropped:
             assert rng is not None, "something draws what is dropped"
             rng.random(out=drawn, dtype=drawn.dtype)
-        kn.pass_on(z, drawn, dropped, h, gate, out)
+        # what is above 0 and not dropped counts, for as much more
+        np.multiply(
+            (z > 0) & (drawn >= dropped), (dropped + 1.0 - dropped) / (1.0 - dropped), out=gate, casting="unsafe"
+        )
+        np.add(h, gate * z, out=out)
         return out
 
     def back(self, lesson: Lesson, change: np.ndarray, around: np.ndarray) -> None:

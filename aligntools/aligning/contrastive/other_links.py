@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NoReturn, TypeAlias, Union
-
-import numpy as np
+from typing import TypeAlias, Union
 
 from aligntools.aligning.contrastive.settings import MOST_FILES
 from aligntools.formats.links.given_links import GivenLinks, GivenLinksReader, concatenate_given, fitting, parse_given
@@ -18,29 +16,6 @@ from aligntools.links.alignments import ManyAlignments, links_of
 Evidence: TypeAlias = Union[str, Path, GivenLinks, ManyAlignments]  # noqa: UP007
 
 
-class _InMemory:
-    """Links that are there, given out as `GivenLinksReader` gives those of a file."""
-
-    def __init__(self, given: GivenLinks, name: str) -> None:
-        self._given, self._name, self._at = given, name, 0
-
-    def read(self, source_lengths: np.ndarray, target_lengths: np.ndarray) -> GivenLinks:
-        """Return the links of the next sentence pairs."""
-        begin, self._at = self._at, self._at + len(source_lengths)
-        if self._at > len(self._given):
-            self._refuse("more")
-        return fitting(self._given[begin : self._at], source_lengths, target_lengths, path=self._name, line=begin + 1)
-
-    def end(self, lines: int) -> None:
-        """Raise a DataError where there are more than the text has."""
-        if self._at < len(self._given):
-            self._refuse(str(lines))
-
-    def _refuse(self, lines: str) -> NoReturn:
-        problem = f"alignments of {len(self._given)} sentence pairs; the text has {lines}; give one for each pair"
-        raise DataError(self._name, None, problem)
-
-
 def in_step(
     texts: "Iterable[Bitext | tuple[Bitext, list[GivenLinks]]]", evidence: Sequence[Evidence]
 ) -> "Iterator[tuple[Bitext, list[GivenLinks]]]":
@@ -49,22 +24,37 @@ def in_step(
     Raises DataError when a file has other lines than the text, or anything but links of its words.
     """
     with ExitStack() as stack:
-        sources: list[GivenLinksReader | _InMemory] = []
+        sources: list[tuple[str, GivenLinksReader | GivenLinks]] = []
         for n, one in enumerate(evidence, 1):
             name = f"evidence {n}"
             if isinstance(one, str | Path):
-                sources.append(file := GivenLinksReader(str(one)))
+                sources.append((name, file := GivenLinksReader(str(one))))
                 stack.callback(file.close)
             else:
-                sources.append(_InMemory(one if isinstance(one, GivenLinks) else _given(one, name), name))
+                sources.append((name, one if isinstance(one, GivenLinks) else _given(one, name)))
         lines = 0
         for given in texts:
             text, more = given if isinstance(given, tuple) else (given, [])
-            lines += len(text)
-            lengths = text.source.lengths(), text.target.lengths()
-            yield text, [*(source.read(*lengths) for source in sources), *more]
-        for source in sources:
-            source.end(lines)
+            begin, lines = lines, lines + len(text)
+            lengths, found = (text.source.lengths(), text.target.lengths()), []
+            for name, source in sources:
+                if isinstance(source, GivenLinksReader):
+                    found.append(source.read(*lengths))
+                    continue
+                if lines > len(source):
+                    raise _of_another_text(source, name, "more")
+                found.append(fitting(source[begin:lines], *lengths, path=name, line=begin + 1))
+            yield text, [*found, *more]
+        for name, source in sources:
+            if isinstance(source, GivenLinksReader):
+                source.end(lines)
+            elif lines < len(source):
+                raise _of_another_text(source, name, str(lines))
+
+
+def _of_another_text(given: GivenLinks, name: str, lines: str) -> DataError:
+    problem = f"alignments of {len(given)} sentence pairs; the text has {lines}; give one for each pair"
+    return DataError(name, None, problem)
 
 
 def _given(alignments: ManyAlignments, name: str) -> GivenLinks:
