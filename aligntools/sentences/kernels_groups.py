@@ -55,15 +55,6 @@ class GroupEvidence(NamedTuple):
     t_crossing: np.ndarray
 
 
-class GroupWeights(NamedTuple):
-    """How evidence is weighed; see `group_score`."""
-
-    lexicon: float
-    length: float
-    background: float
-    vectors: float
-
-
 @kernel(owning=False)
 def lexical_rows(s, s_offsets, t, t_offsets, ptr, ids, ratios, unknown, lowest, dense, begin, end, at, turned, out):
     """Score how probable each target sentence is given the words of a group of source sentences, as IBM 1 has it.
@@ -135,8 +126,11 @@ def group_score(i, j, a, b, evidence, weights):
     sentences that are none, and of the cosine of the sums of vectors beyond what is usual around both.
 
     The cells of the group must be in the band; see `row_scores`.
+
+    weights: Of words and of lengths, the variance of lengths that are no translations, and the weight of vectors.
     """
     begin, at = evidence.begin, evidence.at
+    lexicon_weight, length_weight, background, vector_weight = weights
     total = evidence.s_crossing[i] - evidence.s_crossing[i + a - 1]
     total += evidence.t_crossing[j] - evidence.t_crossing[j + b - 1]
     if evidence.forward.shape[1] > 0:
@@ -145,11 +139,11 @@ def group_score(i, j, a, b, evidence, weights):
             words += evidence.forward[a - 1, node + y]
         for x in range(a):
             words += evidence.reverse[b - 1, at[i + x] + j - begin[i + x]]
-        total += weights.lexicon * words
+        total += lexicon_weight * words
     ratio = evidence.t_logs[b - 1, j] - evidence.s_logs[a - 1, i]
     variance = VARIANCE + PER_SIZE * (evidence.s_inverses[a - 1, i] + evidence.t_inverses[b - 1, j])
-    length = 0.5 * (np.log(weights.background / variance) - ratio * ratio * (1.0 / variance - 1.0 / weights.background))
-    total += weights.length * max(length, LOWEST)
+    length = 0.5 * (np.log(background / variance) - ratio * ratio * (1.0 / variance - 1.0 / background))
+    total += length_weight * max(length, LOWEST)
     if evidence.products.shape[0] > 0:
         cosine = 0.0
         for x in range(a):
@@ -157,7 +151,7 @@ def group_score(i, j, a, b, evidence, weights):
                 cosine += evidence.products[at[i + x] + j + y - begin[i + x]]
         cosine *= evidence.s_norms[a - 1, i] * evidence.t_norms[b - 1, j]
         usual = 0.5 * (evidence.s_usual[a - 1, i] + evidence.t_usual[b - 1, j])
-        total += weights.vectors * (evidence.s_worth[a - 1, i] + evidence.t_worth[b - 1, j]) * (cosine - usual)
+        total += vector_weight * (evidence.s_worth[a - 1, i] + evidence.t_worth[b - 1, j]) * (cosine - usual)
     return total
 
 

@@ -18,7 +18,7 @@ from aligntools.ground.ranges import amounts, counts
 from aligntools.sentences import kernels_groups as kernels
 from aligntools.sentences import vectors
 from aligntools.sentences.band import Band
-from aligntools.sentences.kernels_groups import GroupEvidence, GroupWeights
+from aligntools.sentences.kernels_groups import GroupEvidence
 from aligntools.sentences.lexicon import GroupLexicon
 from aligntools.sentences.text import Text, usual_sizes
 from aligntools.words.tokenizers import languages_of
@@ -84,11 +84,11 @@ class Model:
         return np.where(np.minimum(a, b) == 0, c.alone, priors)
 
     @property
-    def weights(self) -> GroupWeights:
-        """How evidence is weighed."""
+    def weights(self) -> tuple[float, float, float, float]:
+        """How evidence is weighed; see `kernels_groups.group_score`."""
         c, sizes = self.constants, np.concatenate([self.source.sizes, self.target.sizes])
         background = max(2.0 * float(np.log(sizes + 1.0).var()) if len(sizes) else 1.0, 0.5)
-        return GroupWeights(c.lexicon, c.length, background, c.vectors * self.trust)
+        return c.lexicon, c.length, background, c.vectors * self.trust
 
     def evidence(self, band: Band) -> GroupEvidence:
         """Return the evidence for the nodes of a band."""

@@ -49,13 +49,13 @@ def _score(m: model.Model, i: int, i2: int, j: int, j2: int) -> float:
         for text, a, b in ((m.source, i, i2), (m.target, j, j2))
     ]
     lexical = _words_score(*words, m.lexicon[0]) + _words_score(*words[::-1], m.lexicon[1])
-    w = m.weights
+    lexicon_weight, length_weight, background, _ = m.weights
     scale = max(1.0, m.target.sizes.sum()) / max(1.0, m.source.sizes.sum())
     sizes = m.source.sizes[i:i2].sum(), m.target.sizes[j:j2].sum()
     ratio = log((sizes[1] + 1) / (scale * sizes[0] + 1))
     variance = kernels_groups.VARIANCE + kernels_groups.PER_SIZE * (1 / (sizes[0] + 1) + 1 / (sizes[1] + 1))
-    length = 0.5 * (log(w.background / variance) - ratio**2 * (1 / variance - 1 / w.background))
-    return w.lexicon * lexical + w.length * max(length, kernels_groups.LOWEST)
+    length = 0.5 * (log(background / variance) - ratio**2 * (1 / variance - 1 / background))
+    return lexicon_weight * lexical + length_weight * max(length, kernels_groups.LOWEST)
 
 
 def _paths(n: int, m: int) -> list[list[tuple[int, int, int, int]]]:

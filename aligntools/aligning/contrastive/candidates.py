@@ -12,7 +12,6 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_local_features as kl
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks, bare_candidates, concatenate
 from aligntools.aligning.contrastive.evidence import given_too, likeness, readings
-from aligntools.aligning.contrastive.kernels_local_features import Uses
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
@@ -35,6 +34,10 @@ FEWEST, MOST = -4.0, 2.0
 #: If no word has more links than this, they are sums of a table's probabilities, not counts.
 A_TABLE = 1.01
 
+#: Forward and reverse: expected links of each pair of words (float32 [n_pairs]), and of each word (float64; words
+#: beyond have none); source and target: OCCURRENCES and LINKS_EACH of words (float32 [n_words + 1, 2]), unknown ones
+#: last.
+Uses: TypeAlias = tuple[tuple[np.ndarray, np.ndarray], ...]
 #: Sums over a model's table, kept because a service aligns pair by pair.
 _found: WeakKeyDictionary[LexicalModel, Uses] = WeakKeyDictionary()
 
@@ -58,7 +61,7 @@ def uses_of(model: LexicalModel) -> Uses:
             s_words, t_words = (1.0 / x[:-1].astype(np.float64) for x in (lexicon.s_inverse, lexicon.t_inverse))
             s_often, t_often = _occurrences(s_words, model.s_null), _occurrences(t_words, model.t_null)
             often = text_columns(s_often, s_often), text_columns(t_often, t_often)
-        found = _found[model] = Uses(forward, s_words, reverse, t_words, *often)
+        found = _found[model] = (forward, reverse), (s_words, t_words), often
     return found
 
 

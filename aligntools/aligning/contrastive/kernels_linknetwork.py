@@ -226,3 +226,18 @@ def sum_lines(values, lines, out):
     for c in range(values.shape[0]):
         for b in range(CHANNELS):
             out[lines[c], b] += values[c, b]
+
+
+@kernel(owning=False)
+def pass_on(z, drawn, dropped, h, gate, out):
+    """Add to ``h`` what of ``z`` is above 0 and not dropped.
+
+    drawn (float [candidates, CHANNELS], from 0 to 1).
+    dropped (float): The share that is dropped; what is left counts for as much more.
+    gate (float [candidates, CHANNELS], output): What each value of ``z`` was multiplied with.
+    """
+    kept = (dropped + 1 - dropped) / (1 - dropped)
+    for c in range(h.shape[0]):
+        for b in range(CHANNELS):
+            gate[c, b] = kept if (z[c, b] > 0.0 and drawn[c, b] >= dropped) else 0.0
+            out[c, b] = h[c, b] + gate[c, b] * z[c, b]

@@ -70,21 +70,6 @@ class WordTable(NamedTuple):
     t_ids: np.ndarray
 
 
-class Uses(NamedTuple):
-    """Expected links of each pair of words (float32 [n_pairs]), and of each word; words beyond have none.
-
-    ``s_text`` and ``t_text`` (float32 [n_words + 1, 2]) have the OCCURRENCES and LINKS_EACH of each side's words; the
-    last row is for unknown words.
-    """
-
-    forward_pairs: np.ndarray
-    forward_words: np.ndarray
-    reverse_pairs: np.ndarray
-    reverse_words: np.ndarray
-    s_text: np.ndarray
-    t_text: np.ndarray
-
-
 @kernel(inline=True)
 def log_odds(p):
     """Return ``ln p / (1 - p)``, kept from infinity."""
@@ -310,23 +295,24 @@ def use_features(k0, k1, pairs, words, uses, share, candidates):
 
     And to those of the words: OCCURRENCES, LINKS_EACH.
 
-    words (WordTable).
+    words (WordTable), uses: See `candidates.uses_of`.
     """
+    (forward_pairs, reverse_pairs), (forward_words, reverse_words), (s_text, t_text) = uses
     rows, columns, local = candidates.rows, candidates.columns, candidates.local
     for k in range(k0, k1):
         s_begin, t_begin = pairs.s_offsets[k], pairs.t_offsets[k]
         s_words = candidates.s_words[candidates.s_offsets[k - pairs.base] :]
         t_words = candidates.t_words[candidates.t_offsets[k - pairs.base] :]
-        add_columns(pairs.s_tokens, s_begin, pairs.s_offsets[k + 1], uses.s_text, share, s_words)
-        add_columns(pairs.t_tokens, t_begin, pairs.t_offsets[k + 1], uses.t_text, share, t_words)
+        add_columns(pairs.s_tokens, s_begin, pairs.s_offsets[k + 1], s_text, share, s_words)
+        add_columns(pairs.t_tokens, t_begin, pairs.t_offsets[k + 1], t_text, share, t_words)
         for c in range(candidates.starts[k - pairs.base], candidates.starts[k - pairs.base + 1]):
             s, t = pairs.s_tokens[s_begin + rows[c]], pairs.t_tokens[t_begin + columns[c]]
             x = find_entry(words.ptr, words.ids, s, t)
             f, r = 0.001, 0.001
             if x >= 0:
-                f += np.float64(uses.forward_pairs[x])
-                r += np.float64(uses.reverse_pairs[x])
-            in_all = 1.0 + (uses.forward_words[s] if s < uses.forward_words.shape[0] else 0.0)
+                f += np.float64(forward_pairs[x])
+                r += np.float64(reverse_pairs[x])
+            in_all = 1.0 + (forward_words[s] if s < forward_words.shape[0] else 0.0)
             local[c, FORWARD_USE] += np.float32(share * np.log(f / in_all))
-            in_all = 1.0 + (uses.reverse_words[t] if t < uses.reverse_words.shape[0] else 0.0)
+            in_all = 1.0 + (reverse_words[t] if t < reverse_words.shape[0] else 0.0)
             local[c, REVERSE_USE] += np.float32(share * np.log(r / in_all))

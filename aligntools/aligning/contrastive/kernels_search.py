@@ -40,21 +40,6 @@ class Options(NamedTuple):
     t_limit: int
 
 
-class LinkSets(NamedTuple):
-    """The best alignments of consecutive sentence pairs, from best to worst.
-
-    bit_starts (int64 [sentences]): Where each sentence's ``n_best`` link sets begin in ``bits``, ceil(candidates / 64)
-        words each.
-    bits (uint64), scores (float64 [sentences, n_best]).
-    sizes (int32 [sentences]): How many there are.
-    """
-
-    bit_starts: np.ndarray
-    bits: np.ndarray
-    scores: np.ndarray
-    sizes: np.ndarray
-
-
 class Beams(NamedTuple):
     """The beam and the beam to come: each array of `State` for both and every place in them; scores and hashes."""
 
@@ -65,24 +50,6 @@ class Beams(NamedTuple):
     crossings: np.ndarray
     scores: np.ndarray
     hashes: np.ndarray
-
-
-class Additions(NamedTuple):
-    """The best additions of one link so far, from best to worst: [beam] each."""
-
-    scores: np.ndarray
-    hashes: np.ndarray
-    parents: np.ndarray
-    links: np.ndarray
-
-
-class Best(NamedTuple):
-    """The list of the best alignments: ``ranks`` point to places in the other arrays; [n_best] each."""
-
-    ranks: np.ndarray
-    scores: np.ndarray
-    hashes: np.ndarray
-    bits: np.ndarray
 
 
 @kernel
@@ -138,10 +105,11 @@ def start(pair, weights, active, gains, change, beams, best):
     clear(state_of(beams, 0, 0, words, pair.s_words.shape[0], pair.t_words.shape[0], n))
     beams.scores[0] = score
     beams.hashes[0] = np.uint64(0)
-    best.ranks[0] = 0
-    best.scores[0] = score
-    best.hashes[0] = np.uint64(0)
-    best.bits[0, :words] = np.uint64(0)
+    ranks, scores, hashes, bits = best
+    ranks[0] = 0
+    scores[0] = score
+    hashes[0] = np.uint64(0)
+    bits[0, :words] = np.uint64(0)
 
 
 @kernel(part=True)
@@ -150,48 +118,46 @@ def keep(s, h, x, c, bits, parents_bits, additions, kept, beam):
 
     s (float64); h (uint64): Score and hash of the alignment.
     bits (uint64 [words]): The parent's links; ``parents_bits`` [beam, words] those of all.
+    additions ([beam] each): Scores, hashes, parents and links of the best so far, from best to worst.
     """
+    scores, hashes, parents, links = additions
     for y in range(kept):
-        if additions.hashes[y] == h and same_links(bits, c, parents_bits[additions.parents[y]], additions.links[y]):
+        if hashes[y] == h and same_links(bits, c, parents_bits[parents[y]], links[y]):
             return kept
     y = kept if kept < beam else kept - 1
     kept = y + 1
-    while y > 0 and additions.scores[y - 1] < s:
-        additions.scores[y] = additions.scores[y - 1]
-        additions.hashes[y] = additions.hashes[y - 1]
-        additions.parents[y] = additions.parents[y - 1]
-        additions.links[y] = additions.links[y - 1]
+    while y > 0 and scores[y - 1] < s:
+        scores[y], hashes[y], parents[y], links[y] = scores[y - 1], hashes[y - 1], parents[y - 1], links[y - 1]
         y -= 1
-    additions.scores[y] = s
-    additions.hashes[y] = h
-    additions.parents[y] = x
-    additions.links[y] = c
+    scores[y], hashes[y], parents[y], links[y] = s, h, x, c
     return kept
 
 
 @kernel(part=True)
 def enlist(s, h, c, bits, best, listed, n_best):
-    """Put an alignment, the links ``bits`` with ``c``, into the list of the best, once; return how many there are."""
+    """Put an alignment, the links ``bits`` with ``c``, into the list of the best, once; return how many there are.
+
+    best ([n_best] each): Places from best to worst; scores, hashes and links of each place.
+    """
     words = bits.shape[0]
+    ranks, scores, hashes, all_bits = best
     for y in range(listed):
-        if best.hashes[best.ranks[y]] == h and same_links(bits, c, best.bits[best.ranks[y], :words], -1):
+        if hashes[ranks[y]] == h and same_links(bits, c, all_bits[ranks[y], :words], -1):
             return listed
     if listed < n_best:
         slot = listed
         y = listed
         listed += 1
     else:
-        slot = np.int64(best.ranks[listed - 1])
+        slot = np.int64(ranks[listed - 1])
         y = listed - 1
-    while y > 0 and best.scores[best.ranks[y - 1]] < s:
-        best.ranks[y] = best.ranks[y - 1]
+    while y > 0 and scores[ranks[y - 1]] < s:
+        ranks[y] = ranks[y - 1]
         y -= 1
-    best.ranks[y] = slot
-    best.scores[slot] = s
-    best.hashes[slot] = h
+    ranks[y], scores[slot], hashes[slot] = slot, s, h
     for w in range(words):
-        best.bits[slot, w] = bits[w]
-    best.bits[slot, c >> 6] |= np.uint64(1) << np.uint64(c & 63)
+        all_bits[slot, w] = bits[w]
+    all_bits[slot, c >> 6] |= np.uint64(1) << np.uint64(c & 63)
     return listed
 
 
@@ -218,8 +184,8 @@ def try_links(now, x, pair, weights, active, options, gains, change, beams, addi
         for f in range(FEATURES):
             gain += weights[f] * change[f]
         s = beams.scores[x] + gain
-        to_beam = gain > -options.slack and (kept < options.beam or s > additions.scores[kept - 1])
-        to_list = listed < options.n_best or s > best.scores[best.ranks[listed - 1]]
+        to_beam = gain > -options.slack and (kept < options.beam or s > additions[0][kept - 1])
+        to_list = listed < options.n_best or s > best[1][best[0][listed - 1]]
         if not to_beam and not to_list:
             continue
         if options.constraint > 0 and not nests(
@@ -239,17 +205,17 @@ def advance(now, pair, beams, additions, kept):
     """Make the beam to come of the best additions."""
     n = pair.rows.shape[0]
     words, n_i, n_j = (n + 63) // 64, pair.s_words.shape[0], pair.t_words.shape[0]
+    scores, hashes, parents, links = additions
     for y in range(kept):
-        x = additions.parents[y]
+        x = parents[y]
         beams.bits[1 - now, y, :words] = beams.bits[now, x, :words]
         beams.source[1 - now, y, :n_i] = beams.source[now, x, :n_i]
         beams.target[1 - now, y, :n_j] = beams.target[now, x, :n_j]
         beams.totals[1 - now, y] = beams.totals[now, x]
         beams.crossings[1 - now, y, :n] = beams.crossings[now, x, :n]
-        add_link(pair.rows, pair.columns, state_of(beams, 1 - now, y, words, n_i, n_j, n), additions.links[y])
-    for y in range(kept):
-        beams.scores[y] = additions.scores[y]
-        beams.hashes[y] = additions.hashes[y]
+        add_link(pair.rows, pair.columns, state_of(beams, 1 - now, y, words, n_i, n_j, n), links[y])
+    beams.scores[:kept] = scores[:kept]
+    beams.hashes[:kept] = hashes[:kept]
 
 
 @kernel(part=True)
@@ -281,8 +247,9 @@ def search_block(k0, k1, candidates, weights, active, options, found):
     best to worst, candidates by row and column.
 
     weights (float64); active (bool): One for each column of the candidates' values.
-    found (LinkSets, output).
+    found (tuple, output): What `search.BestLists.arrays` has.
     """
+    bit_starts, all_bits, scores, sizes = found
     most, longest_s, longest_t = largest_pair(k0, k1, candidates)
     most_words, beam, n_best = (most + 63) // 64, options.beam, options.n_best
     gains = np.empty(most)
@@ -296,23 +263,19 @@ def search_block(k0, k1, candidates, weights, active, options, found):
         np.empty(beam),
         np.empty(beam, np.uint64),
     )
-    additions = Additions(np.empty(beam), np.empty(beam, np.uint64), np.empty(beam, np.int32), np.empty(beam, np.int32))
-    best = Best(
-        np.empty(n_best, np.int32),
-        np.empty(n_best),
-        np.empty(n_best, np.uint64),
-        np.empty((n_best, most_words), np.uint64),
-    )
+    additions = np.empty(beam), np.empty(beam, np.uint64), np.empty(beam, np.int32), np.empty(beam, np.int32)
+    ranks, bits = np.empty(n_best, np.int32), np.empty((n_best, most_words), np.uint64)
+    best = ranks, np.empty(n_best), np.empty(n_best, np.uint64), bits
     scratch = np.empty((9, longest_s + longest_t), np.int32)
     for k in range(k0, k1):
         pair = pair_of(candidates, k)
         words = (pair.rows.shape[0] + 63) // 64
         listed = search_pair(pair, weights, active, options, gains, change, beams, additions, best, scratch)
-        found.sizes[k] = listed
-        at = found.bit_starts[k]
+        sizes[k] = listed
+        at = bit_starts[k]
         for y in range(listed):
-            found.scores[k, y] = best.scores[best.ranks[y]]
-            found.bits[at + y * words : at + (y + 1) * words] = best.bits[best.ranks[y], :words]
+            scores[k, y] = best[1][ranks[y]]
+            all_bits[at + y * words : at + (y + 1) * words] = bits[ranks[y], :words]
 
 
 @kernel
@@ -321,6 +284,7 @@ def list_features(k0, k1, candidates, active, found, out):
 
     Links are added by row and column, whatever the order in which they were found.
     """
+    bit_starts, bits, _, sizes = found
     most, longest_s, longest_t = largest_pair(k0, k1, candidates)
     change = np.zeros(FEATURES)
     order = np.empty(most, np.int32)
@@ -340,11 +304,11 @@ def list_features(k0, k1, candidates, active, found, out):
             totals,
             all_crossings[:n],
         )
-        for y in range(found.sizes[k]):
-            at = found.bit_starts[k] + y * words
+        for y in range(sizes[k]):
+            at = bit_starts[k] + y * words
             size = 0
             for c in range(n):
-                if is_linked(found.bits[at : at + words], c) == 1:
+                if is_linked(bits[at : at + words], c) == 1:
                     order[size] = c
                     size += 1
             replay(active, pair, order[:size], change, state, out[k, y])
@@ -353,10 +317,11 @@ def list_features(k0, k1, candidates, active, found, out):
 @kernel
 def mark_links(starts, found, rank, linked):
     """Mark the candidates (bool [candidates], of False) that each sentence's alignment of a rank (0 the best) links."""
+    bit_starts, bits, _, sizes = found
     for k in range(starts.shape[0] - 1):
-        if rank < found.sizes[k]:
+        if rank < sizes[k]:
             n = starts[k + 1] - starts[k]
             words = (n + 63) // 64
-            at = found.bit_starts[k] + rank * words
+            at = bit_starts[k] + rank * words
             for c in range(n):
-                linked[starts[k] + c] = is_linked(found.bits[at : at + words], c) == 1
+                linked[starts[k] + c] = is_linked(bits[at : at + words], c) == 1

@@ -95,7 +95,7 @@ class Propagation:
         self.x = (lesson.inputs - self.statistics[0]) / self.statistics[1]
         self.first = self.last = np.maximum(self.x @ p["first"] + p["first_bias"], 0)
         for layer in self.layers:
-            self.last = layer.forward(lesson, self.last, float(self.last.dtype.type(dropped)), rng)
+            self.last = layer.forward(lesson, self.last, self.last.dtype.type(dropped), rng)
         found: np.ndarray = p["trust"] * lesson.inputs[:, POSTERIOR] + self.last @ p["last"] + p["last_bias"]
         return found
 
@@ -146,11 +146,7 @@ class _Layer:
         if dropped:
             assert rng is not None, "something draws what is dropped"
             rng.random(out=drawn, dtype=drawn.dtype)
-        # what is above 0 and not dropped counts, for as much more
-        np.multiply(
-            (z > 0) & (drawn >= dropped), (dropped + 1.0 - dropped) / (1.0 - dropped), out=gate, casting="unsafe"
-        )
-        np.add(h, gate * z, out=out)
+        kn.pass_on(z, drawn, dropped, h, gate, out)
         return out
 
     def back(self, lesson: Lesson, change: np.ndarray, around: np.ndarray) -> None:

@@ -70,9 +70,9 @@ class BestLists:
     bit_starts: np.ndarray
     bits: np.ndarray
 
-    def arrays(self) -> ks.LinkSets:
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return what kernels take."""
-        return ks.LinkSets(self.bit_starts, self.bits, self.scores, self.sizes)
+        return self.bit_starts, self.bits, self.scores, self.sizes
 
     def linked(self, rank: int) -> np.ndarray:
         """Return which candidates each sentence's alignment of a rank links, bool; none where there are fewer."""

@@ -1,8 +1,9 @@
 """What the contrastive model does with texts: it learns weights, with gold links or without, and aligns."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -101,51 +102,45 @@ def draw(bitexts: Sequence[Bitext], sentences: int, seed: int) -> list[np.ndarra
     return [fit[chosen][fit[chosen][:, 0] == n, 1] for n in range(len(bitexts))]
 
 
-@dataclass
-class Observed:
-    """What weights are learned from: candidates of pairs that were drawn, and of corrupted copies of these.
+def learn_weights(
+    finder: CandidateFinder, bitexts: list[Bitext], plan: LearningPlan, report: Report | None = None
+) -> Weights:
+    """Learn weights from texts without gold; ``report`` is that of `learning.learn`."""
+    chosen, firsts = draw(bitexts, plan.sentences, plan.learning.seed), np.cumsum([0, *map(len, bitexts)]).tolist()
+    return learned_from(zip(repeat(finder), bitexts, chosen, firsts, strict=False), plan, finder.pool, report)
 
-    links: Links that the base model decides on in the pairs.
+
+def learned_from(
+    drawn: Iterable[tuple[CandidateFinder, Bitext, np.ndarray, int]],
+    plan: LearningPlan,
+    pool: Pool,
+    report: Report | None = None,
+) -> Weights:
+    """Learn weights from some pairs (int64) of texts and corrupted copies of these; see `learn_weights`.
+
+    drawn: Texts, each with what finds its candidates, which pairs were drawn, and the number of its first pair.
     """
-
-    seen: list[CandidateLinks] = field(default_factory=list)
-    noised: list[CandidateLinks] = field(default_factory=list)
-    links: int = 0
-
-    def add(self, finder: CandidateFinder, bitext: Bitext, chosen: np.ndarray, first: int, plan: LearningPlan) -> None:
-        """Add some pairs of a text (int64), whose pairs are numbered from ``first`` on."""
+    seen: list[CandidateLinks] = []
+    noised: list[CandidateLinks] = []
+    links = 0
+    for finder, bitext, chosen, first in drawn:
         if not len(chosen):
-            return
+            continue
         part = pick(bitext, chosen)
         copy = noisy(part, plan.noise, plan.learning.seed, first + chosen)
         changed = np.flatnonzero(has_changed(part, copy))
         part, copy = pick(part, changed), pick(copy, changed)
         if plan.learning.passes:
-            self.noised.append(finder.find_all(copy))
+            noised.append(finder.find_all(copy))
         for posteriors, candidates in finder.find(part):
-            self.seen.append(candidates)
-            self.links += len(decide(posteriors, JOINT, plan.threshold, finder.pool)[0])
-
-
-def learn_weights(
-    finder: CandidateFinder, bitexts: list[Bitext], plan: LearningPlan, report: Report | None = None
-) -> Weights:
-    """Learn weights from texts without gold; ``report`` is that of `learning.learn`."""
-    found, first = Observed(), 0
-    for bitext, chosen in zip(bitexts, draw(bitexts, plan.sentences, plan.learning.seed), strict=True):
-        found.add(finder, bitext, chosen, first, plan)
-        first += len(bitext)
-    return learned_from(found, plan, finder.pool, report)
-
-
-def learned_from(found: Observed, plan: LearningPlan, pool: Pool, report: Report | None = None) -> Weights:
-    """Learn weights from what was observed; see `learn_weights`."""
-    observed, corrupted = concatenate(found.seen), concatenate(found.noised)
+            seen.append(candidates)
+            links += len(decide(posteriors, JOINT, plan.threshold, finder.pool)[0])
+    observed, corrupted = concatenate(seen), concatenate(noised)
     values, active = np.where(plan.active, plan.start, 0.0), plan.active
     if plan.learning.passes:
         values = learn(observed, corrupted, plan.start, plan.active, plan.learning, pool, report)
     if plan.density != "learned":
-        wanted = found.links if plan.density == "base" else float(observed.expected.sum())
+        wanted = links if plan.density == "base" else float(observed.expected.sum())
         values, active = calibrate(observed, values, active, wanted, plan.search, pool)
     about = {"from": "noise", "noise": plan.noise, "pairs": len(observed)}
     about |= {"seed": plan.learning.seed, "density": plan.density}

@@ -211,12 +211,14 @@ def decide(work: PartedText, models: Models, _job: int, pool: Pool) -> None:
     pairs = sum(int(read_sizes(work.store, file)[:, 0].sum()) for file in range(len(work.files)))
     plan = tasks.plan_of(ContrastiveSettings(seed=work.settings.seed), threshold, pairs=pairs)
     parts = np.unique(np.linspace(0, work.parts - 1, min(work.parts, DECIDING)).astype(np.int64))
-    found = tasks.Observed()
-    for part in parts.tolist():
-        text = work.text(part)
-        (chosen,) = tasks.draw([text], math.ceil(plan.sentences / len(parts)), plan.learning.seed)
-        found.add(_finder(work, _views(work, models, part), text, plan, pool), text, chosen, 0, plan)
-    work.store.write(DECISION, tasks.learned_from(found, plan, pool).text())
+
+    def drawn() -> Iterator[tuple[CandidateFinder, Bitext, np.ndarray, int]]:
+        for part in parts.tolist():
+            text = work.text(part)
+            (chosen,) = tasks.draw([text], math.ceil(plan.sentences / len(parts)), plan.learning.seed)
+            yield _finder(work, _views(work, models, part), text, plan, pool), text, chosen, 0
+
+    work.store.write(DECISION, tasks.learned_from(drawn(), plan, pool).text())
 
 
 def decision_of(work: PartedText) -> Weights:

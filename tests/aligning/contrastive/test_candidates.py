@@ -282,7 +282,7 @@ def test_words_of_a_table_are_as_frequent_as_under_null(model):
     ones = [np.ones_like(x) for x in (m.lexicon.s_inverse, m.lexicon.t_inverse)]
     words = {n: getattr(m, n) for n in (one.name for one in fields(Ibm2)) if hasattr(m, n)}
     words |= {"lexicon": replace(m.lexicon, s_inverse=ones[0], t_inverse=ones[1]), "tension": np.ones(2)}
-    found = uses_of(Ibm2(**words)).s_text
+    found = uses_of(Ibm2(**words))[2][0]
     expected = np.log(m.s_null[1:-1] / m.s_null[1:-1].min() + 1)
     np.testing.assert_allclose(found[1:-1, 0], expected[: len(found) - 2], rtol=1e-4)
     assert found[-1].tolist() == pytest.approx([0, math.log(0.5)])
