@@ -13,16 +13,11 @@ from aligntools.ground.errors import UsageProblem
 __all__ = ["SentenceAligner"]
 
 Text: TypeAlias = str | list[str]
+_M: Any = "grow-diag-final-and"
 #: Names the model where the caller does not name a file.
 MODEL = "ALIGNTOOLS_SIMALIGN_MODEL"
-#: Letters of ``matching_methods``: the name in the results, and how ours are made.
-METHODS: dict[str, tuple[str, Any]] = {
-    "m": ("mwmf", "grow-diag-final-and"),
-    "a": ("inter", "intersect"),
-    "i": ("itermax", "joint"),
-    "f": ("fwd", "forward"),
-    "r": ("rev", "reverse"),
-}
+#: Letters of ``matching_methods``, and their names in the results.
+METHODS = {"m": "mwmf", "a": "inter", "i": "itermax", "f": "fwd", "r": "rev"}
 
 
 class SentenceAligner:
@@ -65,11 +60,7 @@ class SentenceAligner:
         source, target = (side.split() if isinstance(side, str) else list(side) for side in (src_sent, trg_sent))
         joint = self._aligner.align(source, target)
         forward, reverse = joint.forward or [], joint.reverse or []
-        found = {}
-        for letter in self.matching_methods:
-            name, how = METHODS[letter]
-            if how in ("joint", "forward", "reverse"):
-                found[name] = sorted({"joint": joint.links, "forward": forward, "reverse": reverse}[how])
-            else:
-                found[name] = at.symmetrize([forward], [reverse], how)[0]
-        return found
+        found = {"i": sorted(joint.links), "f": sorted(forward), "r": sorted(reverse)}
+        for letter in set(self.matching_methods) - set(found):
+            found[letter] = at.symmetrize([forward], [reverse], "intersect" if letter == "a" else _M)[0]
+        return {METHODS[letter]: found[letter] for letter in self.matching_methods}

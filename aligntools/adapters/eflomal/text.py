@@ -58,8 +58,7 @@ def read_text(
         the words too.
     """
     index: dict[str, int] = {}
-    cut = cutter(prefix_len, suffix_len)
-    sentences: list[np.ndarray] = []
+    cut, sentences = cutter(prefix_len, suffix_len), list[np.ndarray]()
     for line in pyfile:
         ids = [index.setdefault(word, len(index)) for word in words_of(line, lowercase, cut)]
         sentence = np.array(ids, np.uint32).view(IndexedSentence)
@@ -124,12 +123,10 @@ def sentences_from_joint_file(joint_file: Iterable[str], index: int | None = Non
 
 def read_numbered_bitext(source: str, target: str) -> tuple[Bitext, bool]:
     """Read two files that `write_text` wrote; return also whether both have their words."""
-    left, left_words, left_spelled = read_numbered(source)
-    right, right_words, right_spelled = read_numbered(target)
-    if len(left) != len(right):
-        raise DataError(source, 1, f"{len(left)} sentences, and {target} has {len(right)}")
-    bitext = paired(left, right, left_words, right_words, MAX_LENGTH)
-    return bitext, left_spelled and right_spelled
+    left, right = read_numbered(source), read_numbered(target)
+    if len(left[0]) != len(right[0]):
+        raise DataError(source, 1, f"{len(left[0])} sentences, and {target} has {len(right[0])}")
+    return paired(left[0], right[0], left[1], right[1], MAX_LENGTH), left[2] and right[2]
 
 
 def read_numbered_priors(path: str, bitext: Bitext) -> Priors:
@@ -137,9 +134,9 @@ def read_numbered_priors(path: str, bitext: Bitext) -> Priors:
     names = [["<NULL>", *vocabulary.words()[1:]] for vocabulary in (bitext.source_vocabulary, bitext.target_vocabulary)]
     lines = files.lines(path)
     header = next(lines, b"").split()
-    if len(header) != 7 or not all(field.isdigit() for field in header):
+    if len(header) != 7 or not all(map(bytes.isdigit, header)):
         raise DataError(path, 1, "seven numbers are expected: words of both sides, and how many priors of each kind")
-    sizes = [int(field) for field in header]
+    sizes = list(map(int, header))
     for size, words, side in zip(sizes, names, ("source", "target"), strict=False):
         if size != len(words):
             raise DataError(
@@ -153,13 +150,10 @@ def read_numbered_priors(path: str, bitext: Bitext) -> Priors:
             line += 1
             fields = next(lines, b"").split()
             try:
-                numbers = [int(field) for field in fields[:-1]]
-                if (
-                    len(numbers) != len(columns)
-                    or min([x for x, side in zip(numbers, columns, strict=True) if side is not None], default=0) < 0
-                ):
+                numbers = list(zip(map(int, fields[:-1]), columns, strict=True))
+                if any(x < 0 for x, side in numbers if side is not None):
                     raise ValueError
-                row = [x if side is None else names[side][x] for x, side in zip(numbers, columns, strict=True)]
+                row = [x if side is None else names[side][x] for x, side in numbers]
                 rows.append((*row, float(fields[-1])))
             except (ValueError, IndexError):
                 shown = b" ".join(fields)[:40].decode("utf-8", "replace")

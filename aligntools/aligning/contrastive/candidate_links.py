@@ -31,7 +31,7 @@ class CandidateLinks:
     readings (uint8 [candidates, files] or None): What each file of evidence says of a candidate; see
         `evidence.readings`.
     likeness (float32 [candidates, files, 2] or None): How alike the words of a candidate are by each, where one says
-        so; see `evidence.likeness`.
+        so; see `evidence.readings`.
     """
 
     s_offsets: np.ndarray

@@ -11,7 +11,7 @@ from aligntools.aligning.applying.model_text import ModelText
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_local_features as kl
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks, bare_candidates, concatenate
-from aligntools.aligning.contrastive.evidence import given_too, likeness, readings
+from aligntools.aligning.contrastive.evidence import given_too, readings
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
@@ -203,7 +203,7 @@ class CandidateFinder:
         s_offsets, t_offsets = (o[p.k0 : p.k1 + 1] - o[p.k0] for o in (p.source_offsets, p.target_offsets))
         candidates = bare_candidates(s_offsets, t_offsets, starts, rows, columns)
         if evidence:
-            candidates.readings, candidates.likeness = readings(candidates, evidence), likeness(candidates, evidence)
+            candidates.readings, candidates.likeness = readings(candidates, evidence)
         sums = np.concatenate([[0.0], np.cumsum(cells, dtype=np.float64)])
         candidates.expected = sums[p.cell_offsets[1:]] - sums[p.cell_offsets[:-1]]
 

@@ -7,7 +7,7 @@ prior odds of its own, those of the base model, so that one file is enough. A re
 ratio of its two probabilities.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -47,38 +47,24 @@ def given_too(
     return starts, ((keys >> 16) & 0xFFFF).astype(np.int32), (keys & 0xFFFF).astype(np.int32)
 
 
-def readings(candidates: CandidateLinks, evidence: Sequence[GivenLinks]) -> np.ndarray:
-    """Return what each file says of each candidate, uint8 [candidates, files], below READINGS."""
-    found = np.zeros((len(candidates.rows), len(evidence)), np.uint8)
-    for k, (given, at, links) in enumerate(_in(candidates, evidence)):
-        found[at, k] = np.searchsorted(LEVELS, given.strengths[links], side="right")
-    return found
+def readings(candidates: CandidateLinks, evidence: Sequence[GivenLinks]) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return what each file says of each candidate, uint8 [candidates, files], below READINGS, and how alike words are.
 
-
-def likeness(candidates: CandidateLinks, evidence: Sequence[GivenLinks]) -> np.ndarray | None:
-    """Return how alike the words of each candidate are by each file, float32 [candidates, files, 2].
-
-    Words that a file does not link are as little alike as UNLIKE says. None where no file says how alike words are.
+    That is float32 [candidates, files, 2], as little as UNLIKE says for words that a file does not link; None where no
+    file says it.
     """
-    if all(given.likeness is None for given in evidence):
-        return None
-    found = np.full((len(candidates.rows), len(evidence), 2), UNLIKE, np.float32)
-    for k, (given, at, links) in enumerate(_in(candidates, evidence)):
-        if given.likeness is not None:
-            found[at, k] = given.likeness[links]
-    return found
-
-
-def _in(
-    candidates: CandidateLinks, evidence: Sequence[GivenLinks]
-) -> Iterator[tuple[GivenLinks, np.ndarray, np.ndarray]]:
-    """Yield each file with the numbers of the candidates that it links (int64), and of its links."""
+    found = np.zeros((len(candidates.rows), len(evidence)), np.uint8)
+    alike = any(given.likeness is not None for given in evidence)
+    likeness = np.full((*found.shape, 2), UNLIKE, np.float32) if alike else None
     wanted = candidates.keys()
-    for given in evidence:
+    for k, given in enumerate(evidence):
         keys = link_keys(given.links)
         places = np.searchsorted(keys, wanted)
         at = np.flatnonzero(np.append(keys, -1)[places] == wanted)
-        yield given, at, places[at]
+        found[at, k] = np.searchsorted(LEVELS, given.strengths[places[at]], side="right")
+        if likeness is not None and given.likeness is not None:
+            likeness[at, k] = given.likeness[places[at]]
+    return found, likeness
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,7 +76,7 @@ def test_links_of_files_become_candidates_and_readings():
     pairs = [random_pair(np.random.default_rng(0), 3, 3)] * 2
     candidates = replace(candidates_of(pairs), starts=starts, rows=rows, columns=columns)
     other = parse_given(b"\n0-0:0.5\n")
-    assert evidence.readings(candidates, [given, other]).tolist() == [[1, 0], [0, 0], [5, 0], [2, 2], [3, 0], [4, 0]]
+    assert evidence.readings(candidates, [given, other])[0].tolist() == [[1, 0], [0, 0], [5, 0], [2, 2], [3, 0], [4, 0]]
 
 
 def test_evidence_is_a_value_that_a_link_adds_by_itself():
