@@ -13,7 +13,6 @@ from aligntools.ground.errors import UsageProblem
 __all__ = ["SentenceAligner"]
 
 Text: TypeAlias = str | list[str]
-_M: Any = "grow-diag-final-and"
 #: Names the model where the caller does not name a file.
 MODEL = "ALIGNTOOLS_SIMALIGN_MODEL"
 #: Letters of ``matching_methods``, and their names in the results.
@@ -62,5 +61,6 @@ class SentenceAligner:
         forward, reverse = joint.forward or [], joint.reverse or []
         found = {"i": sorted(joint.links), "f": sorted(forward), "r": sorted(reverse)}
         for letter in set(self.matching_methods) - set(found):
-            found[letter] = at.symmetrize([forward], [reverse], "intersect" if letter == "a" else _M)[0]
+            how: Any = "intersect" if letter == "a" else "grow-diag-final-and"
+            found[letter] = at.symmetrize([forward], [reverse], how)[0]
         return {METHODS[letter]: found[letter] for letter in self.matching_methods}

@@ -65,21 +65,17 @@ def train_again(
     bitext: Bitext,
     pool: Pool,
     lowercase: bool = True,
-    report: Report | None = None,
     known: Priors | None = None,
     of_pieces: Priors | None = None,
     **more: Any,
 ) -> AlignmentModel:
     """Train a base model on a text again, from the start, with the links that the network found in it as priors.
 
-    found: See `count_found`.
-    settings: The first model's.
-    known: What was known of the text's words beforehand, which counts in full.
-    of_pieces: What of it pieces of words have too.
+    known: What was known of the text's words beforehand, which counts in full; ``of_pieces`` has what of it pieces of
+        words have too.
     """
-    joined = joined_with(found if len(found.lexical) else None, known, WEIGHTS)
-    given = GivenPriors(*joined, of_pieces)
-    return train_model(bitext, settings, pool, lowercase=lowercase, report=report, given=given, **more)
+    given = GivenPriors(*joined_with(found if len(found.lexical) else None, known, WEIGHTS), of_pieces)
+    return train_model(bitext, settings, pool, lowercase=lowercase, given=given, **more)
 
 
 def train_in_rounds(
