@@ -16,7 +16,8 @@ from aligntools.ground.errors import DataError
 SYNC = True
 #: What file systems without such calls say.
 _UNKNOWN = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EACCES, errno.EPERM, errno.ENOLCK)
-_together: ContextVar["_Group | None"] = ContextVar("_together", default=None)
+#: Files that wait for each other, by their places, in the order in which they get their names; None: not finished yet.
+_together: ContextVar["dict[str, _Part | None] | None"] = ContextVar("_together", default=None)
 
 
 def _stem(name: str) -> str:
@@ -155,32 +156,6 @@ def _appear(parts: list[_Part], sync: bool) -> None:
                 os.close(handle)
 
 
-class _Group:
-    """Files that wait for each other."""
-
-    def __init__(self, paths: Iterable[str | os.PathLike[str]]) -> None:
-        self._order = [os.path.realpath(path) for path in paths]
-        self._parts: dict[str, _Part] = {}
-
-    def takes(self, part: _Part) -> bool:
-        """Take a finished file if it belongs here."""
-        if part.place not in self._order:
-            return False
-        if part.place in self._parts:  # written twice: the later one counts
-            self._parts[part.place].remove()
-        self._parts[part.place] = part
-        return True
-
-    def appear(self) -> None:
-        """Give all their names."""
-        _appear([self._parts[place] for place in self._order if place in self._parts], SYNC)
-
-    def remove(self) -> None:
-        """Take away what has not appeared."""
-        for part in self._parts.values():
-            part.remove()
-
-
 @contextlib.contextmanager
 def appearing(path: str | os.PathLike[str], lasting: bool = True, executable: bool = False) -> Iterator[str]:
     """Yield the name of an empty file beside ``path``; it takes the place of ``path`` when the block ends well.
@@ -194,9 +169,13 @@ def appearing(path: str | os.PathLike[str], lasting: bool = True, executable: bo
     try:
         yield part.name
         part.finish(lasting and SYNC)
-        group = _together.get()
-        if group is None or not group.takes(part):
+        waiting = _together.get() or {}
+        if part.place not in waiting:
             _appear([part], lasting and SYNC)
+            return
+        if (before := waiting[part.place]) is not None:  # written twice: the later one counts
+            before.remove()
+        waiting[part.place] = part
     except BaseException:
         part.remove()
         raise
@@ -208,13 +187,15 @@ def together(paths: Iterable[str]) -> Iterator[None]:
 
     When the block does not end well, none appears. What is written in other threads does not wait.
     """
-    group = _Group(paths)
-    token = _together.set(group)
+    waiting: dict[str, _Part | None] = {os.path.realpath(path): None for path in paths}
+    token = _together.set(waiting)
     try:
         yield
-        group.appear()
+        _appear([part for part in waiting.values() if part is not None], SYNC)
     except BaseException:
-        group.remove()
+        for part in waiting.values():
+            if part is not None:
+                part.remove()
         raise
     finally:
         _together.reset(token)

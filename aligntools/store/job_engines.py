@@ -33,11 +33,8 @@ def opened(
     folder, files: What jobs read and write. All workers of a cluster have to see it.
     each: Bytes that a process needs for a job, besides what it always needs.
     """
-    engine = _open(run, pool, folder, files, each, advice)
-    try:
+    with contextlib.closing(_open(run, pool, folder, files, each, advice)) as engine:
         yield engine
-    finally:
-        engine.close()
 
 
 def _open(
@@ -137,7 +134,7 @@ class BlockMap:
             count, failed = 0, None
             try:
                 for block in islice(waiting, size):
-                    write_object(self.store, _before(own, first + count), block)
+                    write_object(self.store, _file(own, first + count, "block"), block)
                     count += 1
             except Exception as error:
                 failed = error
@@ -146,12 +143,12 @@ class BlockMap:
                 self._engine.run(stage, partial(_work, self.store, own, function), numbers, lambda: None)
             except Exception as error:
                 failed = error
-            self.store.remove(*(_before(own, number) for number in numbers))
+            self.store.remove(*(_file(own, number, "block") for number in numbers))
             for number in numbers:
-                if not self.store.has(_after(own, number)):
+                if not self.store.has(_file(own, number, "result")):
                     break
-                yield read_object(self.store, _after(own, number))
-                self.store.remove(_after(own, number))
+                yield read_object(self.store, _file(own, number, "result"))
+                self.store.remove(_file(own, number, "result"))
             if failed is not None:
                 raise failed
             if count < size:
@@ -160,15 +157,13 @@ class BlockMap:
             size = min(2 * size, max(WINDOW, EACH * self._engine.workers))
 
 
-def _before(own: str, number: int) -> str:
-    return f"{own}.{number:09d}.block"
-
-
-def _after(own: str, number: int) -> str:
-    return f"{own}.{number:09d}.result"
+def _file(own: str, number: int, what: str) -> str:
+    return f"{own}.{number:09d}.{what}"
 
 
 def _work(store: Store, own: str, function: Callable[[Any, Pool], Any], number: int, pool: Pool) -> None:
     """Do a block's job."""
-    if not store.has(_after(own, number)):
-        write_object(store, _after(own, number), function(read_object(store, _before(own, number)), pool))
+    if not store.has(_file(own, number, "result")):
+        write_object(
+            store, _file(own, number, "result"), function(read_object(store, _file(own, number, "block")), pool)
+        )

@@ -58,16 +58,11 @@ def sort_keys(pool, starts, order, cache, stack):
     """
     for k in range(order.size):
         order[k] = k
-    stack[0, 0] = 0
-    stack[0, 1] = order.size
-    stack[0, 2] = 0
-    stack[0, 3] = 1
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, order.size, 0, 1
     height = 1
     while height > 0:
         height -= 1
-        begin = stack[height, 0]
-        end = stack[height, 1]
-        depth = stack[height, 2]
+        begin, end, depth = stack[height, 0], stack[height, 1], stack[height, 2]
         if end - begin < 2:
             continue
         if stack[height, 3] == 1:
@@ -91,13 +86,10 @@ def sort_keys(pool, starts, order, cache, stack):
                 order[place] = row
                 cache[place] = code
             continue
-        low = cache[begin]
-        middle = cache[begin + (end - begin) // 2]
-        high = cache[end - 1]
+        low, middle, high = cache[begin], cache[begin + (end - begin) // 2], cache[end - 1]
         pivot = max(min(low, middle), min(max(low, middle), high))
-        less = begin
+        less = k = begin
         more = end
-        k = begin
         while k < more:
             if cache[k] < pivot:
                 _swap(order, cache, k, less)
@@ -109,18 +101,10 @@ def sort_keys(pool, starts, order, cache, stack):
             else:
                 k += 1
         first = height
-        stack[height, 0] = begin
-        stack[height, 1] = less
-        stack[height, 2] = depth
-        stack[height, 3] = 0
-        stack[height + 1, 0] = less
-        stack[height + 1, 1] = more
-        stack[height + 1, 2] = depth + 2
-        stack[height + 1, 3] = 1
-        stack[height + 2, 0] = more
-        stack[height + 2, 1] = end
-        stack[height + 2, 2] = depth
-        stack[height + 2, 3] = 0
+        same, larger = height + 1, height + 2
+        stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = begin, less, depth, 0
+        stack[same, 0], stack[same, 1], stack[same, 2], stack[same, 3] = less, more, depth + 2, 1
+        stack[larger, 0], stack[larger, 1], stack[larger, 2], stack[larger, 3] = more, end, depth, 0
         height += 3
         for a in range(first, height - 1):  # the largest part to the bottom, the smallest to the top
             for b in range(a + 1, height):

@@ -52,11 +52,8 @@ def scan_lines(text, at, bars, tab, table):
     rows = 0
     while rows < table.shape[0] and at < size:
         begin = at
-        left_end = -1
-        right_begin = -1
-        left_words = 0
-        words = 0
-        separators = 0
+        left_end = right_begin = -1
+        left_words = words = separators = 0
         valid = 1
         start = -1  # of the word under way
         while True:
@@ -72,10 +69,7 @@ def scan_lines(text, at, bars, tab, table):
                     if bars and at - start == 3 and text[start] == text[start + 1] == text[start + 2] == 124:
                         separators += 1
                         if separators == 1:
-                            left_end = start
-                            right_begin = at
-                            left_words = words
-                            words = 0
+                            left_end, right_begin, left_words, words = start, at, words, 0
                     else:
                         words += 1
                     start = -1
@@ -84,10 +78,7 @@ def scan_lines(text, at, bars, tab, table):
                 if tab and byte == 9:
                     separators += 1
                     if separators == 1:
-                        left_end = at
-                        right_begin = at + 1
-                        left_words = words
-                        words = 0
+                        left_end, right_begin, left_words, words = at, at + 1, words, 0
                 at += 1
                 continue
             if start < 0:
@@ -100,18 +91,9 @@ def scan_lines(text, at, bars, tab, table):
                     width = 1
             at += width
         if separators == 0:
-            left_end = at
-            right_begin = at
-            left_words = words
-            words = 0
-        table[rows, 0] = begin
-        table[rows, 1] = left_end
-        table[rows, 2] = right_begin
-        table[rows, 3] = at
-        table[rows, 4] = left_words
-        table[rows, 5] = words
-        table[rows, 6] = separators
-        table[rows, 7] = valid
+            left_end, right_begin, left_words, words = at, at, words, 0
+        table[rows, 0], table[rows, 1], table[rows, 2], table[rows, 3] = begin, left_end, right_begin, at
+        table[rows, 4], table[rows, 5], table[rows, 6], table[rows, 7] = left_words, words, separators, valid
         rows += 1
         if at < size and text[at] == 13:
             at += 1
@@ -180,9 +162,7 @@ def encode_lines(text, table, side, keep, row, tokens, used, blob, starts, slots
                 tokens[count] = word
                 count += 1
         row += 1
-    used[0] = count
-    used[1] = words
-    used[2] = filled
+    used[0], used[1], used[2] = count, words, filled
     return row
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -46,7 +46,8 @@ _ANY = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _BEGINS = re.compile(r"[{<%#$@:]|www\.")
-_SAME = re.compile(rf"{_ADDRESS} | %% | {_SIMPLE}", re.VERBOSE)
+#: Placeholders of one piece, and addresses: what is the same in every language.
+SAME = re.compile(rf"{_ADDRESS} | %% | {_SIMPLE}", re.VERBOSE)
 #: Attributes by which tags of translation files are known; those of links, classes and titles may differ.
 _KNOWN_BY = re.compile(r"""\s(?:id|x|i|rid|xid)\s*=\s*["']?([^\s"'>]+)""")
 _BRANCH = re.compile(r"\s*(?:offset\s*:\s*\d+\s*)?(?P<branch>=\d+|[\w-]+)\s*\{")
@@ -88,11 +89,6 @@ def visible(text: str, hidden: Sequence[tuple[int, int]]) -> str:
         parts += [text[at:begin], " " * (end - begin)]
         at = end
     return "".join(parts) + text[at:]
-
-
-def same_everywhere(text: str) -> Iterator["re.Match[str]"]:
-    """Yield the placeholders of one piece, and addresses: what is the same in every language."""
-    return _SAME.finditer(text)
 
 
 def _within(text: str, at: int, end: int, number: str, deep: int, closing: Mapping[int, int]) -> Placeholders:

@@ -63,7 +63,10 @@ def test_what_is_written_is_read_as_it_was(tmp_path_factory, with_paths, others)
         assert rows_of(found) == sorted(rows)
 
 
-@pytest.mark.parametrize("word", [b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe", b"\x1f\x8b", b"BZh91AY&SY", b"(\xb5/\xfd"])
+@pytest.mark.parametrize(
+    "word",
+    [b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe", b"\x1f\x8b", b"BZh91AY&SY", b"(\xb5/\xfd", b"PK\x05\x06", b"%PDF-"],
+)
 def test_a_first_word_that_looks_like_a_mark_of_a_file_is_a_word(word, tmp_path):
     rows = [(word, b"3", 9), (b"word", b"3", 1)]
     list_of(rows).save(tmp_path / "list.gz")

@@ -37,7 +37,7 @@ def plain_blocks(path: object, blocks: Iterable[bytes], white: WhiteSpace, conve
     if not convert or not isinstance(path, (str, os.PathLike)):
         refuse_others(path, first)
     tell_kind(path, kind)
-    lines = (line for block in chain([first], rest) for line in _lines(block))
+    lines = (line for block in chain([first], rest) for line in io.BytesIO(block))
     for part in parts_of_kind(path, lines, kind, separator, _PART):
         yield white.of_words(format_words(part.words, part.offsets))
 
@@ -60,11 +60,3 @@ def refuse_file(path: object) -> None:
 def _beginning(path: object) -> list[bytes]:
     with files.reading(path) as file:
         return first_lines(file)[0]
-
-
-def _lines(block: bytes) -> Iterator[bytes]:
-    *whole, last = block.split(b"\n")
-    for line in whole:
-        yield line + b"\n"
-    if last:
-        yield last

@@ -204,11 +204,7 @@ def _sorted(words: Sequence[bytes], classes: np.ndarray) -> list[tuple[bytes, in
     fine = whole_words(list(words)).tolist()
     tell_unwritten(fine.count(False))
     rows = compress(zip(words, classes.tolist(), strict=True), fine)
-    return sorted(rows, key=lambda row: (_called(row[0]), row[1]))
-
-
-def _called(word: bytes) -> bytes:
-    return DOLLAR if word == b"$" else word
+    return sorted(rows, key=lambda row: (DOLLAR if row[0] == b"$" else row[0], row[1]))
 
 
 def format_classes(words: Sequence[bytes], classes: np.ndarray) -> bytes:
@@ -228,7 +224,7 @@ def format_cats(
     members: list[list[bytes]] = [[] for _ in range(number + 2)]
     rows = _sorted(words, classes)
     for word, k in rows:
-        members[k].append(_called(word))
+        members[k].append(DOLLAR if word == b"$" else word)
     members[0].append(b"$")
     lines = [b";KategProblem:cats: %d   words: %d" % (number, len(rows) + 1)]
     lines += [b"%d:%s" % (k, b"".join(word + b"," for word in some)) for k, some in enumerate(members)]

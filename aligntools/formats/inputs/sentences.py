@@ -37,7 +37,13 @@ Sentences: TypeAlias = Iterable[Sentence] | str | os.PathLike[str]
 def paths_of(sources: Sentences, targets: Sentences | None, split: str | None = None) -> dict[str, Any]:
     """Return a text's sides as the readers of files take them; ``split`` says what separates their words."""
     if targets is None:
-        text, in_pairs = _pairs_or_lines(sources)
+        text: Any = sources
+        in_pairs = False
+        if not isinstance(sources, str | os.PathLike | io.RawIOBase):
+            rows = sentences_given(sources, "<text>")
+            first = list(islice(rows, 1))
+            text = chain(first, rows)
+            in_pairs = bool(first) and isinstance(first[0], tuple) and "|||" not in first[0]
         if in_pairs:
             source, target = tee(text)
             sides = (_side(source, 0), "<source>"), (_side(target, 1), "<target>")
@@ -50,15 +56,6 @@ def text_path(path: str, split: str | None) -> str | os.PathLike[str]:
     """Return the file of a text as functions take it, with how it is split."""
     found = split_as(path, split)
     return found if isinstance(found, UnicodeSplit) else Path(path)
-
-
-def _pairs_or_lines(text: Any) -> tuple[Any, bool]:
-    """Return a text of both sides, and whether it has tuples of two sentences in place of lines."""
-    if isinstance(text, str | os.PathLike | io.RawIOBase):
-        return text, False
-    rows = sentences_given(text, "<text>")
-    first = list(islice(rows, 1))
-    return chain(first, rows), bool(first) and isinstance(first[0], tuple) and "|||" not in first[0]
 
 
 def _side(pairs: Iterable[Any], side: int) -> Iterator[Sentence]:

@@ -67,11 +67,7 @@ class GivenLinksReader:
 
     def __init__(self, path: object) -> None:
         self._lines = LineReader(path)
-
-    @property
-    def path(self) -> str:
-        """The file."""
-        return self._lines.path
+        self.path = self._lines.path
 
     def read(self, source_lengths: np.ndarray, target_lengths: np.ndarray) -> GivenLinks:
         """Return the links of the next sentence pairs, whose words are given.

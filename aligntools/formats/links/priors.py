@@ -205,18 +205,15 @@ def _check_row(kind: str, fields: Sequence[bytes], path: object, line: int) -> N
         raise DataError(path, line, f"'{row}' is not {_FORMS[kind]}, with tabs between them")
     if kind != "LEX":
         what, least = ("a jump", -_MOST) if kind in JUMPS else ("a number of links", 0)
-        if not _is_whole(fields[-2], least):
+        try:
+            fine = least <= int(fields[-2]) <= _MOST
+        except ValueError:
+            fine = False
+        if not fine:
             raise DataError(path, line, f"'{shown(fields[-2])}' is not {what}, in '{row}'")
     if not 0 <= as_number(fields[-1]) <= _MUCH:
         value = shown(fields[-1])
         raise DataError(path, line, f"'{value}' is not a count from 0 to {_MUCH:g}, in '{row}'")
-
-
-def _is_whole(text: bytes, least: int) -> bool:
-    try:
-        return least <= int(text) <= _MOST
-    except ValueError:
-        return False
 
 
 class _Builder:

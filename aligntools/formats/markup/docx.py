@@ -298,7 +298,8 @@ class PartReader:
             for k, mark in enumerate(here.marks):  # what stands within a run
                 if mark.parent == parent and begin < mark.begin == mark.end < end:
                     marks[k] = replace(mark, parent=len(marks))
-            marks.append(Mark("", "-", begin, end, parent, _look(look, self.prefix)))
+            names = [name for tag, name in _LOOKS.items() if re.search(rf"<{self.prefix}{tag}[\s/>]", look)]
+            marks.append(Mark("", "-", begin, end, parent, ",".join(names) or "look"))
             written.append(("", ""))
             looks.append(look)
         order = sorted(range(len(marks)), key=lambda k: (marks[k].begin, -marks[k].end, k >= len(here.marks), k))
@@ -318,12 +319,6 @@ def _named(marks: list[Mark], k: int, place: dict[int, int]) -> Mark:
     shown = f"{mark.name} {place[k]}"
     closing = f"</{shown}>" if mark.pair else ""
     return replace(mark, opening=f"<{shown}>", closing=closing, parent=place.get(parent, -1))
-
-
-def _look(look: str, prefix: str) -> str:
-    """Return what a look is called."""
-    found = [shown for name, shown in _LOOKS.items() if re.search(rf"<{prefix}{name}[\s/>]", look)]
-    return ",".join(found) or "look"
 
 
 #: Parts that have paragraphs, and bytes that a part may have.
@@ -407,7 +402,10 @@ class Docx:
                     (one.begin, one.end, one.xml(text).encode(self.encodings[info.filename], "xmlcharrefreplace"))
                     for one, text in given.get(info.filename, ())
                 )
-                archive.writestr(_same(info), spliced(data, pieces))
+                made = zipfile.ZipInfo(info.filename, info.date_time)
+                made.compress_type, made.external_attr = info.compress_type, info.external_attr
+                made.create_system, made.comment = info.create_system, info.comment
+                archive.writestr(made, spliced(data, pieces))
         return file.getvalue()
 
 
@@ -438,14 +436,6 @@ def _relations(document: Docx, name: str) -> dict[str, tuple[str, str]]:
         values = dict(_ATTRIBUTE.findall(tag))
         found[values.get("Id", "")] = values.get("Type", ""), values.get("Target", "")
     return found
-
-
-def _same(info: zipfile.ZipInfo) -> zipfile.ZipInfo:
-    """Return what is known of a part as it is written again."""
-    made = zipfile.ZipInfo(info.filename, info.date_time)
-    made.compress_type, made.external_attr = info.compress_type, info.external_attr
-    made.create_system, made.comment = info.create_system, info.comment
-    return made
 
 
 def read_docx(packed: bytes, path: object) -> Docx:

@@ -300,14 +300,11 @@ def _segment(text: str, pieces: list[_Piece]) -> tuple[Segment, int, int] | None
             marks.append(Mark(written, "", length, length, parent, name or "!", attributes))
             if kind == "start":
                 open_.append((name, len(marks) - 1))
-    return Segment("".join(plain), _written(within_pairs(marks))), begin, end
-
-
-def _written(marks: list[Mark]) -> list[Mark]:
-    """Return marks without those of which nothing is written."""
-    kept = [k for k, mark in enumerate(marks) if mark.opening or mark.closing]
+    marks = within_pairs(marks)
+    kept = [k for k, mark in enumerate(marks) if mark.opening or mark.closing]  # of others nothing is written
     numbers = {k: n for n, k in enumerate([-1, *kept], -1)}
-    return marks if len(kept) == len(marks) else [replace(marks[k], parent=numbers[marks[k].parent]) for k in kept]
+    marks = [replace(marks[k], parent=numbers[marks[k].parent]) for k in kept]
+    return Segment("".join(plain), marks), begin, end
 
 
 def _reach(pieces: list[_Piece], first: int, last: int) -> tuple[int, int]:

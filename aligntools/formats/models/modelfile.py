@@ -292,23 +292,18 @@ def model_kind(path: str | os.PathLike[str]) -> str:
         return str(about["kind"])
 
 
-def _hold_file(path: str | os.PathLike[str]) -> None:
-    """Refuse what is no file: a model is read from several places at once."""
-    if str(path) == "-":
-        raise ModelError(path, None, "a model has to be a file; write it to one and name that")
-    mode = os.stat(path).st_mode
-    if not stat.S_ISREG(mode):
-        what = "a folder" if stat.S_ISDIR(mode) else "a pipe" if stat.S_ISFIFO(mode) else "no file"
-        raise ModelError(path, None, f"is {what}; a model has to be a file")
-
-
 @contextlib.contextmanager
 def _opened(path: str | os.PathLike[str], kind: str | None = None) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Open a model file; yield it with what it says of itself, errors turned into `ModelError`."""
     from safetensors import SafetensorError, safe_open
 
     try:
-        _hold_file(path)
+        if str(path) == "-":
+            raise ModelError(path, None, "a model has to be a file; write it to one and name that")
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode):  # a model is read from several places at once
+            what = "a folder" if stat.S_ISDIR(mode) else "a pipe" if stat.S_ISFIFO(mode) else "no file"
+            raise ModelError(path, None, f"is {what}; a model has to be a file")
         with open(path, "rb"):
             pass
         with safe_open(path, framework="numpy") as file:

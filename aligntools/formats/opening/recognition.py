@@ -87,7 +87,7 @@ def _told(first: bytes) -> str:
 
 def needs_mark(first: bytes) -> bool:
     """Return whether text that begins so would be read without its beginning, or taken for something else."""
-    return first.startswith((MARK, *_WIDE)) or bool(_told(first))
+    return first.startswith((MARK, *_WIDE)) or bool(_told(first) or _other(first))
 
 
 def zstandard_of(path: object) -> ModuleType:
@@ -167,6 +167,7 @@ class Recognized(ReadOnly):
     wide: Read UTF-16 as it is, for XML.
     archive: Read a ZIP archive as it is, for documents that are one.
     translate: Puts lines in the place of a file that has its text in another form; see `Translate`.
+    live: It is a pipe, a terminal or the like, where waiting for more may be waiting for ever.
     """
 
     def __init__(
@@ -180,8 +181,9 @@ class Recognized(ReadOnly):
     ) -> None:
         super().__init__()
         self._translate = translate
-        live = isinstance(raw, io.FileIO) and not stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
-        self._raw: Raw = LiveInput(raw) if isinstance(raw, io.FileIO) and live else raw
+        if isinstance(raw, io.FileIO) and not stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
+            raw = LiveInput(raw)
+        self._raw, self.live = raw, isinstance(raw, LiveInput)
         self._path, self._keeps_mark, self._wide = path, mark, wide
         self._archive = archive
         self._source: Raw | None = None
@@ -189,11 +191,6 @@ class Recognized(ReadOnly):
         self._first = b""
         # whether a line has ended; until then: whether a carriage return stands within, and whether one is last
         self._lined = self._returns = self._return_last = False
-
-    @property
-    def live(self) -> bool:
-        """Whether it is a pipe, a terminal or the like, where waiting for more may be waiting for ever."""
-        return isinstance(self._raw, LiveInput)
 
     @property
     def returns(self) -> bool:
@@ -312,7 +309,10 @@ def _two_bytes_each(low: bytes, high: bytes, data: bytes, name: str) -> bool:
     if high.count(0) > len(high) / 2:
         return True
     if _is_utf8(data):
-        return _separated(low, high) and sum(byte < 32 for byte in high) > len(high) / 2
+        # spaces and line ends are two bytes long, as in UTF-16 of letters that have no zeros
+        ends = [a for a, b in zip(low, high, strict=True) if not b and a in b" \t\r\n"]
+        separated = len(ends) > 1 and 10 in ends and len(ends) > len(low) / 50
+        return separated and sum(byte < 32 for byte in high) > len(high) / 2
     text = codecs.getincrementaldecoder(name)("replace").decode(data)[:_READ]
     odd = sum(unicodedata.category(c) in ("Cc", "Cn", "Co") for c in text if c not in "\t\r\n") + text.count("\ufffd")
     return "\n" in text and odd < len(text) / 20
@@ -338,12 +338,6 @@ def _is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _separated(low: bytes, high: bytes) -> bool:
-    """Return whether spaces and line ends are two bytes long, as in UTF-16 of letters that have no zeros."""
-    ends = [a for a, b in zip(low, high, strict=True) if not b and a in b" \t\r\n"]
-    return len(ends) > 1 and 10 in ends and len(ends) > len(low) / 50
 
 
 #: Bytes of the text that are read.

@@ -132,7 +132,7 @@ def bitext_in_parts(
         while not ended:
             builders = [_Builder(text.engine) for _ in range(2)]
             skipped, lines = Skipped(), 0
-            while lines < pairs and sum(builder.size for builder in builders) < words:
+            while lines < pairs and sum(builder.tokens.size for builder in builders) < words:
                 read = text.read(builders, min(pairs - lines, _STEP), skipped)
                 lines += read
                 ended = not read
@@ -362,28 +362,23 @@ class _Builder:
         self._start()
 
     def _start(self) -> None:
-        self._tokens, self._offsets = Growing(np.int32), Growing(np.int64)
+        self.tokens, self._offsets = Growing(np.int32), Growing(np.int64)
         self._offsets.extend(1)[0] = 0
 
     def add(self, block: bytes, table: np.ndarray, which: int, keep: np.ndarray) -> None:
         """Append lines: numbered where ``keep`` holds, otherwise empty."""
         if self._engine.compiled and isinstance(self.lexicon, GrowingVocabulary):
             self.lexicon = CompiledLexicon(self.lexicon.words(1))
-        before = self._tokens.size
+        before = self.tokens.size
         lengths = np.where(keep, table[:, 4 + which], 0)
-        self.lexicon.encode(block, table, which, keep, self._tokens.extend(int(lengths.sum())))
+        self.lexicon.encode(block, table, which, keep, self.tokens.extend(int(lengths.sum())))
         ends = self._offsets.extend(len(table))
         np.cumsum(lengths, out=ends)
         ends += before
 
-    @property
-    def size(self) -> int:
-        """Words so far."""
-        return self._tokens.size
-
     def side(self) -> Side:
         """Return what was read, with the lexicon's numbers, and start again with the same lexicon."""
-        side = Side(self._tokens.finish(), self._offsets.finish())
+        side = Side(self.tokens.finish(), self._offsets.finish())
         self._start()
         return side
 

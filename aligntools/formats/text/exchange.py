@@ -15,7 +15,7 @@ from typing import Any
 from aligntools.formats.opening.live_inputs import Made
 from aligntools.formats.opening.recognition import Raw, pushed, refuse_wide
 from aligntools.formats.opening.streamed_xml import XmlReader, xml_root
-from aligntools.formats.text.units import READERS, Languages, Unit, UnitCopy, languages_given
+from aligntools.formats.text.units import READERS, Languages, UnitCopy, languages_given
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.words.white_space import same_language
 
@@ -96,7 +96,8 @@ class PairsFile(str):
             count += 1
             if keep is not None:
                 keep.place(unit.begin, unit.end)
-            yield _line(unit)
+            sides = [side.translate(_AS_SPACES).strip(" ") for side in (unit.source, unit.target)]
+            yield "\t".join(sides).encode("utf-8", "replace") + b"\n"
         if not count:
             unit_name = "<tu>" if kind == "tmx" else "<trans-unit> or <segment>"
             raise DataError(self, None, f"{self.kind} without translation units ({unit_name}); nothing to read")
@@ -132,12 +133,6 @@ class PairsFile(str):
             if number:
                 cells = line.rstrip(b"\r\n").split(b"\t")
                 yield b"\t".join(cells[k] if k < len(cells) else b"" for k in columns) + b"\n"
-
-
-def _line(unit: Unit) -> bytes:
-    """Return a unit as a line."""
-    sides = [side.translate(_AS_SPACES).strip(" ") for side in (unit.source, unit.target)]
-    return "\t".join(sides).encode("utf-8", "replace") + b"\n"
 
 
 def _made(lines: Iterator[bytes]) -> Made:

@@ -289,7 +289,10 @@ def read_snt(path: object) -> tuple[Side, Side, np.ndarray]:
     number = 0
     for number, line in enumerate(files.lines(path), 1):
         if number % 3 == 1:
-            weights.append(_weight(path, number, line))
+            weights.append(as_number(line))
+            if not 0 <= weights[-1] < np.inf:
+                problem = f"'{files.start_of(line)}' is not how often a pair counts; expected a number, then two lines"
+                raise DataError(path, number, f"{problem} of words")
         else:
             rows[number % 3 == 0].append(_numbers(path, number, line))
     if number % 3:
@@ -300,14 +303,6 @@ def read_snt(path: object) -> tuple[Side, Side, np.ndarray]:
         for some in rows
     )
     return source, target, np.array(weights)
-
-
-def _weight(path: object, number: int, line: bytes) -> float:
-    found = as_number(line)
-    if not 0 <= found < np.inf:
-        problem = f"'{files.start_of(line)}' is not how often a pair counts; expected a number, then two lines of words"
-        raise DataError(path, number, problem)
-    return found
 
 
 def _numbers(path: object, number: int, line: bytes) -> np.ndarray:

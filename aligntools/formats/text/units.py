@@ -42,13 +42,14 @@ class Languages:
     """Which of a file's languages are source and target: those asked for, or the two that there are.
 
     languages: Asked for; None: the language that the file calls its source, or its first, and the one other.
+    ambiguous: There are three, and none was asked for; the rest is read for their names alone.
     """
 
     def __init__(self, path: object, languages: str | None) -> None:
         self._path, self._asked = path, languages is not None
         self._sides: list[str] = list(languages_given(languages)) if languages else []
         self._seen: Counter[str] = Counter()
-        self._too_many = False
+        self.ambiguous = False
 
     def take_source(self, language: str) -> None:
         """Take the language that a file calls its source, where none is asked for."""
@@ -73,24 +74,19 @@ class Languages:
             return len(self._sides) - 1
         if role in fitting:
             return role
-        self._too_many = True
+        self.ambiguous = True
         return None
 
     def exact(self, side: int, language: str) -> bool:
         """Return whether a language is that of a side to the letter."""
         return self._sides[side].lower() == language.lower()
 
-    @property
-    def ambiguous(self) -> bool:
-        """Whether there are three languages, and none was asked for; the rest is read for their names alone."""
-        return self._too_many
-
     def end(self) -> None:
         """Raise the error of a file that does not have two languages, or not those asked for."""
         names = sorted(self._seen, key=lambda name: (-self._seen[name], name))
         shown = ", ".join(f"{name} ({self._seen[name]})" for name in names[:_SHOWN])
         shown += ", ..." if len(names) > _SHOWN else ""
-        if self._too_many:
+        if self.ambiguous:
             problem = f"text in {len(names)} languages: {shown}; say which two with `languages`, source first"
             other = next(name for name in names if not same_language(names[0], name))
             raise DataError(self._path, None, f"{problem}, such as {names[0]},{other}")

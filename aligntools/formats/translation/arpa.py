@@ -47,11 +47,7 @@ class ArpaReader:
         except BaseException:
             self.close()
             raise
-
-    @property
-    def order(self) -> int:
-        """The order of the longest n-grams."""
-        return len(self.counts)
+        self.order = len(self.counts)
 
     def close(self) -> None:
         """Close the file."""

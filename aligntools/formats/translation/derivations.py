@@ -1,17 +1,7 @@
-r"""Derivations of translations: JSON lines, for reading by eye and by other programs.
+"""Derivations of translations: JSON lines, one a sentence behind one that names the format.
 
-The first line names the format; then comes a line a sentence, with its derivations, the best one first::
-
-    {"format": "aligntools derivations", "version": 1}
-    {"source": ["das", "Haus"], "derivations": [{"score": -1.5, "target": ["the", "house"], "rules": [
-        {"left": "S", "span": [0, 2], "source": ["[X,1]"], "target": ["[X,1]"], "tails": [1], "score": 0.0,
-         "features": {"glue-unary": 1.0}}, ...]}]}
-
-The rules of a derivation are numbered from 0, the one at the top, each before those that are put into it: ``tails``
-has their numbers, for ``[X,1]`` and ``[X,2]`` in this order. ``span`` is what a rule covers of the source, from its
-first word to past its last, words counted from 0. ``left`` is the rule's left side: X for rules of the grammar and
-words that are passed through, S where the decoder joins them. Scores are weights times features, of the rule alone and
-of the whole.
+docs/reference/formats.md shows them. Rules of a derivation are numbered from 0, the one at the top, each before those
+that are put into it.
 """
 
 import os

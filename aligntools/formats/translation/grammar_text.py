@@ -378,7 +378,12 @@ def read_grammar(
     header, arrays = modelfile.read_model(path, KIND, verify)
     with modelfile.fitting(path):
         grammar = _checked(header, arrays)
-    grammar = _used(path, grammar)
+    left_out = unused(grammar.source_offsets, grammar.source)  # as readers of text leave them out
+    for why, rules in left_out.items():
+        if rules.any():
+            tell_left_out(path, int(rules.sum()), why)
+    stay = ~np.logical_or.reduce(list(left_out.values()))
+    grammar = grammar if stay.all() else grammar.subset(stay)
     return filtered(grammar, text_filter) if text_filter else grammar
 
 
@@ -393,16 +398,6 @@ def write_grammar(path: str | os.PathLike[str], grammar: GrammarRules, format: s
         vocabulary = getattr(grammar, f"{side}_vocabulary")
         arrays |= {f"{side}_blob": vocabulary.blob, f"{side}_starts": vocabulary.starts}
     modelfile.write_model(path, KIND, header, arrays, _checked)
-
-
-def _used(path: str | os.PathLike[str], grammar: GrammarRules) -> GrammarRules:
-    """Return a grammar without the rules that this decoder never uses, as readers of text leave them out."""
-    found = unused(grammar.source_offsets, grammar.source)
-    for why, rules in found.items():
-        if rules.any():
-            tell_left_out(path, int(rules.sum()), why)
-    stay = ~np.logical_or.reduce(list(found.values()))
-    return grammar if stay.all() else grammar.subset(stay)
 
 
 def _checked(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GrammarRules:

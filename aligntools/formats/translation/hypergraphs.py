@@ -1,15 +1,7 @@
-r"""Packed derivations on disk: JSON lines, for reading by eye and by other programs.
+"""Packed derivations on disk: JSON lines, one a sentence behind one that names the format and the features.
 
-The first line names the format and the features; then comes a line a sentence::
-
-    {"format": "aligntools hypergraph", "version": 1, "features": ["lm", "p(e|f)", ...]}
-    {"root": 2, "nodes": [{"left": ["the", "house"], "right": ["the", "house"], "edges": [
-        {"tails": [0], "rule": 17, "target": ["the", -1], "features": {"lm": -3.25, "p(e|f)": -0.5}}]}, ...]}
-
-Nodes are numbered from 0 in a sentence, each after its tails; a sentence without derivations has the root ``null``.
-``target`` has words, -1 for what the first tail yields and -2 for the second. ``left`` and ``right`` are the first
-and the last words of all that the node yields, four at most, and all of them where there are fewer. ``rule`` is the
-number of the grammar's rule; negative for those that the decoder makes.
+docs/reference/formats.md shows them. Nodes are numbered from 0 in a sentence, each after its tails; ``target`` has
+words, -1 for what the first tail yields and -2 for the second; ``rule`` is negative for rules that the decoder makes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -123,13 +123,10 @@ def parse_ngrams(text, at, blob, starts, slots, spans, ids, logs, lines):
     order = ids.shape[1]
     rows = 0
     while at < size:
-        begin = at
-        end = at
+        begin = end = at
         while end < size and text[end] != 10:
             end += 1
-        fields = 0
-        second_at = 0
-        second_end = 0
+        fields = second_at = second_end = 0
         unknown = False
         while True:
             while at < end and (text[at] == 32 or text[at] == 9 or text[at] == 13):
@@ -152,15 +149,13 @@ def parse_ngrams(text, at, blob, starts, slots, spans, ids, logs, lines):
                 logs[rows, 0] = value
             elif fields <= order:
                 if order == 1:
-                    spans[rows, 0] = first
-                    spans[rows, 1] = at
+                    spans[rows, 0], spans[rows, 1] = first, at
                 else:
                     word, _ = _find(text, first, at, blob, starts, slots)
                     unknown = unknown or word < 0
                     ids[rows, fields - 1] = word
             else:
-                second_at = first
-                second_end = at
+                second_at, second_end = first, at
             fields += 1
         if fields:
             if fields != order + 1 and fields != order + 2:

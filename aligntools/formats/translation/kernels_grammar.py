@@ -133,14 +133,12 @@ def parse_links(text, table, keep, source_lengths, target_lengths, out, offsets)
     offsets (int64 [rows kept + 1]).
     Returns the first row with something else or with a link past a side's end, or -1.
     """
-    count = 0
-    rule = 0
+    count = rule = 0
     offsets[0] = 0
     for row in range(keep.size):
         if not keep[row]:
             continue
-        at = table[row, 8]
-        end = table[row, 9]
+        at, end = table[row, 8], table[row, 9]
         while True:
             while at < end and _is_space(text[at]):
                 at += 1
@@ -184,11 +182,8 @@ def settle_symbols(style, source_offsets, source, target_offsets, target, links_
     begin_links = links_offsets[0]
     for rule in range(problems.size):
         problems[rule] = 0
-        base = target_offsets[rule]
-        end = target_offsets[rule + 1]
-        found = 0
-        first = 0
-        seen = 0
+        base, end = target_offsets[rule], target_offsets[rule + 1]
+        found = first = seen = 0
         for at in range(source_offsets[rule], source_offsets[rule + 1]):
             if source[at] >= 0:
                 continue
@@ -231,8 +226,7 @@ def settle_symbols(style, source_offsets, source, target_offsets, target, links_
             problems[rule] = UNPAIRED
         for k in range(begin_links, links_offsets[rule + 1]):
             if source[source_offsets[rule] + links[k, 0]] > 0 and target[base + links[k, 1]] > 0:
-                links[count, 0] = links[k, 0]
-                links[count, 1] = links[k, 1]
+                links[count, 0], links[count, 1] = links[k, 0], links[k, 1]
                 count += 1
         begin_links = links_offsets[rule + 1]
         links_offsets[rule + 1] = count
@@ -248,10 +242,8 @@ def _parse_number(text, begin, end, out):
         negative = text[at] == 45
         at += 1
     mantissa = np.int64(0)
-    exponent = 0
-    digits = 0
-    point = False
-    sound = True
+    exponent = digits = 0
+    point, sound = False, True
     while at < end:
         byte = text[at]
         if byte >= 48 and byte <= 57:
@@ -275,8 +267,7 @@ def _parse_number(text, begin, end, out):
         if at < end and (text[at] == 45 or text[at] == 43):
             sign = -1 if text[at] == 45 else 1
             at += 1
-        power = 0
-        figures = 0
+        power = figures = 0
         while at < end and text[at] >= 48 and text[at] <= 57 and figures < 5:
             power = 10 * power + (text[at] - 48)
             figures += 1
@@ -312,10 +303,8 @@ def parse_features(text, table, keep, row, rule, logs, names, names_at, n_names,
     """
     while row < keep.size:
         if table[row, 14] == 0:
-            at = table[row, 6]
-            end = table[row, 7]
-            expected = 0
-            plain = 0
+            at, end = table[row, 6], table[row, 7]
+            expected = plain = 0
             while True:
                 while at < end and _is_space(text[at]):
                     at += 1
@@ -327,10 +316,7 @@ def parse_features(text, table, keep, row, rule, logs, names, names_at, n_names,
                     if text[at] == 61:
                         equals = at  # the last one counts: names may have some
                     at += 1
-                found[0] = row
-                found[1] = rule
-                found[2] = begin
-                found[3] = at
+                found[0], found[1], found[2], found[3] = row, rule, begin, at
                 if equals == begin:
                     return NO_NAME
                 column = -1
@@ -381,8 +367,7 @@ def parse_counts(text, table, keep, out, number):
     for row in range(keep.size):
         if not keep[row]:
             continue
-        at = table[row, 10]
-        end = table[row, 11]
+        at, end = table[row, 10], table[row, 11]
         for column in range(3):
             out[rule, column] = 0.0
             while at < end and _is_space(text[at]):
@@ -560,8 +545,7 @@ def write_rules(
                 at = _copy(names, names_at[column], names_at[column + 1], out, at)
                 out[at] = 61
                 at = _write_decimal(float(features[rule, column]), out, at + 1)
-        link = links_offsets[rule]
-        last = links_offsets[rule + 1]
+        link, last = links_offsets[rule], links_offsets[rule + 1]
         if style == MOSES:
             at = _copy(_BAR, 0, 5, out, at)
             written = 0

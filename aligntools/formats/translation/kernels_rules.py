@@ -18,10 +18,8 @@ def in_order(source_offsets, source, target_offsets, target):
             offsets, symbols = source_offsets, source
             if side == 1:
                 offsets, symbols = target_offsets, target
-            a = offsets[rule - 1]
-            b = offsets[rule]
+            a, b, b_end = offsets[rule - 1], offsets[rule], offsets[rule + 1]
             a_end = b
-            b_end = offsets[rule + 1]
             while a < a_end and b < b_end and symbols[a] == symbols[b]:
                 a += 1
                 b += 1
@@ -156,18 +154,12 @@ def count_patterns(words, offsets, most, span, sentence, keys, used, stack, code
     while sentence < offsets.size - 1:
         for begin in range(offsets[sentence], offsets[sentence + 1]):
             end = min(begin + span, offsets[sentence + 1])
-            stack[0, 0] = begin
-            stack[0, 1] = 0
-            stack[0, 2] = 0
-            stack[0, 3] = 0
+            stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = begin, 0, 0, 0
             codes[0] = _START
             height = 1
             while height > 0:
                 height -= 1
-                at = stack[height, 0]
-                symbols = stack[height, 1]
-                gaps = stack[height, 2]
-                after_gap = stack[height, 3]
+                at, symbols, gaps, after_gap = stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3]
                 code = codes[height]
                 if symbols > gaps:
                     if used[0] >= limit:
@@ -180,19 +172,15 @@ def count_patterns(words, offsets, most, span, sentence, keys, used, stack, code
                 if symbols == most or at >= end:
                     continue
                 if words[at] > 0:
-                    stack[height, 0] = at + 1
-                    stack[height, 1] = symbols + 1
-                    stack[height, 2] = gaps
-                    stack[height, 3] = 0
+                    stack[height, 0], stack[height, 1] = at + 1, symbols + 1
+                    stack[height, 2], stack[height, 3] = gaps, 0
                     codes[height] = _continue_hash(code, words[at])
                     height += 1
                 if gaps < 2 and after_gap == 0:
                     code = _continue_hash(code, _GAP)
                     for stop in range(at + 1, end + 1):
-                        stack[height, 0] = stop
-                        stack[height, 1] = symbols + 1
-                        stack[height, 2] = gaps + 1
-                        stack[height, 3] = 1
+                        stack[height, 0], stack[height, 1] = stop, symbols + 1
+                        stack[height, 2], stack[height, 3] = gaps + 1, 1
                         codes[height] = code
                         height += 1
         sentence += 1

@@ -1,17 +1,7 @@
-r"""Word lattices: the python lattice format (PLF) and confusion networks, as Moses reads them.
+"""Word lattices: the Python lattice format (PLF) and confusion networks, as Moses reads them.
 
-A line of PLF is a lattice: its nodes but the last, one after another, each with the arcs that leave it::
-
-    ((('guten',0.7,1),('gute',0.3,1),),(('Tag',1.0,1),),)
-
-An arc has a word, its scores, and how many nodes further it leads. ``*EPS*``, or no word between the quotes, is an arc
-without a word. A backslash in a word stands before a quote or a backslash. Scores are probabilities, any number of them
-but as many on each arc; named ones may follow, ``name=value``, taken as they are. ``()`` is the empty lattice.
-
-A confusion network has a line for each of its columns, words with their scores, and a blank line at its end::
-
-    guten 0.7 gute 0.3
-    Tag 1.0
+docs/reference/formats.md shows both. A line of PLF has the nodes but the last, each with the arcs that leave it: a
+word, scores, as many on each arc, ``name=value``, and how many nodes further it leads.
 """
 
 import math
@@ -20,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
+from aligntools.formats.annotation.raw_text import decoded_lines
 from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import Fault, as_number
 from aligntools.ground.errors import DataError
@@ -117,7 +108,7 @@ def stream_lattices(path: str, format: str, scores: int = 1) -> Iterator[WordLat
 
     A confusion network ends at a blank line; one right after that is an empty network.
     """
-    lines = _readable(path)
+    lines = decoded_lines(path, files.lines(path))
     if format == "plf":
         for number, line in enumerate(lines, 1):
             yield parse_plf(line, scores, path, number)
@@ -132,14 +123,6 @@ def stream_lattices(path: str, format: str, scores: int = 1) -> Iterator[WordLat
         column = []
     if column:
         yield parse_cn(column, scores, path, number - len(column) + 1)
-
-
-def _readable(path: object) -> Iterator[str]:
-    """Yield a file's lines; bytes that are not UTF-8 are an error."""
-    for number, line in enumerate(files.text_lines(path), 1):
-        if not line.isascii() and any("\ud800" <= c <= "\udfff" for c in line):
-            raise DataError(path, number, files.NOT_UTF8)
-        yield line
 
 
 Item = TypeVar("Item")

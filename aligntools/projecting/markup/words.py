@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.projecting.markup.placement import SparseLinks
-from aligntools.words.placeholders import same_everywhere
+from aligntools.words.placeholders import SAME
 from aligntools.words.raw_words import raw_words
 
 #: What tags may stand beside within a word.
@@ -204,13 +204,13 @@ def _same_words(source: RawSentence, target: RawSentence, links: SparseLinks) ->
 def _same_placeholders(source: RawSentence, target: RawSentence) -> list[tuple[int, int]]:
     """Return the pieces of placeholders with those of the same ones, in their order."""
     theirs: dict[str, deque[int]] = {}
-    for found in same_everywhere(target.text):
+    for found in SAME.finditer(target.text):
         theirs.setdefault(found.group(), deque()).append(found.start())
     if not theirs:
         return []
     columns = {span: k for k, span in enumerate(target.spans)}
     pairs = []
-    for found in same_everywhere(source.text):
+    for found in SAME.finditer(source.text):
         waiting = theirs.get(found.group())
         if not waiting:
             continue
@@ -226,9 +226,9 @@ def _same_placeholders(source: RawSentence, target: RawSentence) -> list[tuple[i
 
 def missing_placeholders(source: str, target: str) -> list[str]:
     """Return the placeholders of a text that its translation has fewer of."""
-    left = Counter(found.group() for found in same_everywhere(target))
+    left = Counter(found.group() for found in SAME.finditer(target))
     missing = []
-    for found in same_everywhere(source):
+    for found in SAME.finditer(source):
         if left[found.group()]:
             left[found.group()] -= 1
         else:
