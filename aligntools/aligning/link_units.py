@@ -10,8 +10,8 @@ from aligntools.aligning.alignments import Alignments
 from aligntools.formats.links.pharaoh import Links, check_range
 from aligntools.formats.text.raw_pairs import RawPairs, undecodable_replaced
 from aligntools.formats.text.text_settings import Scheme
-from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.links.pieces import Mismatched, remapped, without_links
+from aligntools.ground.errors import UsageProblem
+from aligntools.links.pieces import Mismatched, remapped, scheme_of, without_links
 from aligntools.words import pieces
 from aligntools.words.pieces import Cut, Units
 
@@ -51,7 +51,7 @@ class Reshaping:
         self._with_words = with_words
         if service and scheme == "auto" and (pieces is not None or to_words):
             raise UsageProblem("`unbuffered` needs to know how pieces are marked before it has seen many: say `scheme`")
-        self._scheme: str | None = None if scheme == "auto" else scheme
+        self._scheme: str = scheme  # of ``auto``, what the first lines are marked by
         self.mismatched = Mismatched(strict, service)
         #: Tabs of the text that had to become spaces.
         self.tabs = 0
@@ -68,7 +68,9 @@ class Reshaping:
             units = [pieces.cut_by_words(*sides, None).words_of for sides in zip(spaced, tokens, strict=True)]
             block = self._mapped(block, units, line)
         elif self._to_words:
-            scheme = self._known([*spaced[0], *spaced[1]], self.raw.paths[0])
+            advice = "links between words need no `to_words`; or say `scheme`"
+            lines, name = [*spaced[0], *spaced[1]], self.raw.paths[0]
+            scheme = self._scheme = scheme_of(lines, self._scheme, name, letters=False, advice=advice)
             units = [pieces.cut_by_marks(side, scheme).words_of for side in spaced]
             block = self._mapped(block, units, line)
             if self._with_text or self._with_words:
@@ -85,7 +87,8 @@ class Reshaping:
     def _in_pieces(self, block: Alignments, raw: list[list[bytes]], line: int) -> Alignments:
         assert self.pieces is not None
         found = self.pieces.spaced(self.pieces.read(len(block)))
-        scheme = self._known([text for side in found if side is not None for text in side], None)
+        lines = [text for side in found if side is not None for text in side]
+        scheme = self._scheme = scheme_of(lines, self._scheme, None, letters=True)
         cuts: list[Cut | None] = [
             None if own is None else pieces.cut_by_words(words, own, scheme)
             for words, own in zip(raw, found, strict=True)
@@ -108,16 +111,6 @@ class Reshaping:
             kept = block.probabilities[~out[block.table.sentences()]]
             block = replace(block, table=table, probabilities=kept, forward_table=forward, reverse_table=reverse)
         return self._mapped(block, [None if cut is None else cut.pieces_of for cut in cuts], line)
-
-    def _known(self, lines: Sequence[bytes], path: object) -> str:
-        """Return the scheme of the text, recognized by its first lines."""
-        if self._scheme is None:
-            found = pieces.recognized(lines)
-            if found is None and path is not None:
-                advice = "links between words need no `to_words`; or say `scheme`"
-                raise DataError(path, None, f"{pieces.NO_MARKS} ({advice})")
-            self._scheme = found or "bpe"  # letters decide, and nothing is taken for a mark
-        return self._scheme
 
     def _mapped(self, block: Alignments, units: Sequence[Units | None], line: int) -> Alignments:
         source, target = units

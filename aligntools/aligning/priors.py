@@ -5,7 +5,6 @@ import logging
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -13,13 +12,12 @@ import numpy as np
 from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.views import CutSide
 from aligntools.formats.inputs.sentences import Sentences, Split
-from aligntools.formats.links import pharaoh
 from aligntools.formats.links import priors as format
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.priors import Counted, Priors, combined
 from aligntools.formats.text.corpus import Bitext, Side
-from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.links.alignments import ManyAlignments, as_written, links_of
+from aligntools.ground.errors import UsageProblem
+from aligntools.links.alignments import ManyAlignments, as_written, links_of_text
 from aligntools.words.vocabulary import AnyVocabulary, ExtendedVocabulary, Vocabulary
 
 _log = logging.getLogger("aligntools")
@@ -272,17 +270,7 @@ def count_priors(
     <Priors: 3 LEX, 3 FERF, 3 FERR, 1 HMMF, 1 HMMR>
     """
     bitext = sources if isinstance(sources, Bitext) else as_written(sources, targets, split)
-    both = []
-    for name, alignments in (("forward", forward), ("reverse", reverse)):
-        if isinstance(alignments, str | os.PathLike):
-            alignments, name = Path(alignments), os.fspath(alignments)
-        links = links_of(alignments, name=name, index_base=index_base)
-        if len(links) != len(bitext):
-            problem = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs"
-            raise DataError(name, None, f"{problem}; they must have the same number of lines")
-        lengths = bitext.source.lengths(), bitext.target.lengths()
-        pharaoh.check_range(links, *lengths, path=name, index_base=index_base)
-        both.append(links)
+    named = ((forward, "forward"), (reverse, "reverse"))
     counter = PriorCounter()
-    counter.add(bitext, *both)
+    counter.add(bitext, *(links_of_text(links, bitext, name, index_base)[0] for links, name in named))
     return counter.finish()

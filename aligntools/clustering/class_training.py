@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack, get_args
 
 import numpy as np
@@ -23,7 +22,7 @@ from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.run import Run
-from aligntools.links.alignments import ManyAlignments, as_written, links_of
+from aligntools.links.alignments import ManyAlignments, as_written, links_of_text
 from aligntools.words.vocabulary import AnyVocabulary
 
 if TYPE_CHECKING:
@@ -275,21 +274,13 @@ def train_bilingual_classes(
     >>> len(source), len(target), target.number
     (6, 6, 3)
     """
-    from aligntools.formats.links import pharaoh
-
     given = Keywords("train_bilingual_classes", options)
     settings = given.take(ClassSettings, settings)
     split, run = given.take(Splitting, splitting).split, given.take(Run, run).here()
     given.end()
-    name = name_of(alignments, "alignments")
-    taken = Path(alignments) if isinstance(alignments, str | os.PathLike) else alignments
-    links = links_of(taken, name=name, index_base=index_base)
     bitext = sources if isinstance(sources, Bitext) else as_written(sources, targets, split)
-    if len(links) != len(bitext):
-        problem = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs"
-        raise DataError(name, None, f"{problem}; they must have the same number of lines")
+    links, _ = links_of_text(alignments, bitext, "alignments", index_base)
     sides = bitext.source, bitext.target
-    pharaoh.check_range(links, *(side.lengths() for side in sides), path=name, index_base=index_base)
     vocabularies = bitext.source_vocabulary, bitext.target_vocabulary
     texts = [(s.tokens, s.offsets, len(v)) for s, v in zip(sides, vocabularies, strict=True)]
     _check(len(sides[0].tokens), name_of(sources, "<text>"))

@@ -1,6 +1,7 @@
 """Alignments of two directions made one, alignment files combined, and translation tables of aligned text."""
 
 import logging
+import os
 from collections.abc import Iterable, Sequence
 from numbers import Integral
 from pathlib import Path
@@ -170,6 +171,31 @@ def links_of(
     np.cumsum([len(row) for row in rows], out=offsets[1:])
     pairs = np.concatenate([np.empty((0, 2), np.int32), *rows])
     return Links(pairs, offsets).sorted(False)
+
+
+def links_of_text(
+    alignments: "ManyAlignments | str | os.PathLike[str]",
+    bitext: "Bitext",
+    name: str,
+    index_base: int,
+    within: bool = True,
+) -> "tuple[Links, str]":
+    """Return the links of a text's pairs, and what messages call them: ``name``, or the file that they are in.
+
+    Raises DataError where there is not one alignment for each pair, or, ``within`` sentences, a link points past one.
+    """
+    from aligntools.formats.links import pharaoh
+
+    if isinstance(alignments, str | os.PathLike):
+        alignments, name = Path(alignments), os.fspath(alignments)
+    links = links_of(alignments, name=name, index_base=index_base)
+    if len(links) != len(bitext):
+        problem = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs"
+        raise DataError(name, None, f"{problem}; they must have the same number of lines")
+    if within:
+        lengths = bitext.source.lengths(), bitext.target.lengths()
+        pharaoh.check_range(links, *lengths, path=name, index_base=index_base)
+    return links, name
 
 
 def _pairs(one: Any, name: str, number: int) -> npt.NDArray[np.int32]:

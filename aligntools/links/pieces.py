@@ -72,20 +72,23 @@ def without_links(links: Links, wrong: np.ndarray) -> Links:
 _log = logging.getLogger("aligntools")
 
 
-def scheme_of(lines: Sequence[bytes], scheme: str, name: object, *, letters: bool) -> str:
+def scheme_of(
+    lines: Sequence[bytes],
+    scheme: str,
+    name: object,
+    *,
+    letters: bool,
+    advice: str = "say how they are marked: `scheme`",
+) -> str:
     """Return the scheme of some text in pieces; one that exists and is not ``auto`` is returned as it is.
 
-    With ``letters`` the words are known, and pieces need no marks.
+    With ``letters`` the words are known, and pieces need no marks. Otherwise a message ends with ``advice``.
     """
     PieceReading(scheme).checked()  # type: ignore[arg-type]
-    if scheme != "auto":
-        return scheme
-    found = recognized(lines)
-    if found is None and letters:
-        return "bpe"  # nothing is taken for a mark
-    if found is None:
-        raise DataError(name, None, f"{NO_MARKS} (say how they are marked: `scheme`)")
-    return found
+    found = recognized(lines) if scheme == "auto" else scheme
+    if found is None and not letters:
+        raise DataError(name, None, f"{NO_MARKS} ({advice})")
+    return found or "bpe"  # nothing is taken for a mark
 
 
 def cut_of(pieces: list[bytes], words: list[bytes] | None, scheme: str, name: object) -> Cut:

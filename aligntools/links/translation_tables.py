@@ -4,19 +4,16 @@ import logging
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from aligntools.formats.inputs.sentences import Sentences, Split
-from aligntools.formats.links import pharaoh
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.declarations import Keywords, taking
-from aligntools.ground.errors import DataError
-from aligntools.links.alignments import ManyAlignments, as_written, links_of
+from aligntools.links.alignments import ManyAlignments, as_written, links_of_text
 from aligntools.links.settings import ShortlistSettings, TableWriting
 from aligntools.words.vocabulary import AnyVocabulary
 from aligntools.words.white_space import tell_unwritten, whole_words
@@ -303,23 +300,14 @@ def extract_lexicon(
     >>> print(tables)
     4 pairs of words, 3 source and 4 target words
     """
-    name = "alignments"
-    if isinstance(alignments, str | os.PathLike):
-        alignments, name = Path(alignments), os.fspath(alignments)
-    links = links_of(alignments, name=name, index_base=index_base)
     bitext = sources if isinstance(sources, Bitext) else as_written(sources, targets, split)
-    if len(links) != len(bitext):
-        problem = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs"
-        raise DataError(name, None, f"{problem}; they must have the same number of lines")
+    links, name = links_of_text(alignments, bitext, "alignments", index_base, not skip_bad_links)
     if skip_bad_links:
         good = np.flatnonzero(~out_of_range(bitext, links))
         dropped = len(links.pairs) - len(good)
         links = Links(links.pairs[good], np.searchsorted(good, links.offsets))
         if dropped:
             _log.info("%s: %d links past the end of a sentence left out", name, dropped)
-    else:
-        lengths = bitext.source.lengths(), bitext.target.lengths()
-        pharaoh.check_range(links, *lengths, path=name, index_base=index_base)
     if bitext.skipped.total:
         _log.info("pairs without words: %s", bitext.skipped.summary())
     return count_links(bitext, links)
