@@ -18,7 +18,7 @@ from aligntools.aligning.settings import AlignerSettings, ResolvedSettings
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import BEST, KEY, LENGTH, LETTERS, SAME, TIERS
 from aligntools.aligning.text.look_alikes import look_alike_keys
-from aligntools.aligning.text.subwords import PieceSide, Subwords, cut_sides
+from aligntools.aligning.text.subwords import Subwords, cut_sides
 from aligntools.aligning.text.views import ViewWords
 from aligntools.formats.models.modelfile import (
     fitting,
@@ -58,47 +58,21 @@ class SubwordMember:
         """Sizes of the pieces' vocabularies, NULL among the pieces."""
         return len(self.model.words.s_words), len(self.model.words.t_words)
 
-    def text(self, bitext: Bitext) -> "PieceText":
-        """Cut a text, as the model sees it; pieces that it does not know have higher ids."""
-        words = self.model.words
-        (source, s_new), (target, t_new) = (
-            numbered(bitext.source, bitext.source_vocabulary, self.source, words.s_ids),
-            numbered(bitext.target, bitext.target_vocabulary, self.target, words.t_ids),
-        )
-        sides = cut_sides(source, target)
-        pieces = as_bitext(
-            sides, *(ExtendedVocabulary(_Known(n), new) for n, new in zip(self.sizes, (s_new, t_new), strict=True))
-        )
-        return PieceText(ModelText(self.model, pieces, self.sizes), *sides)
+    def text(self, bitext: Bitext) -> tuple[ModelText, tuple[np.ndarray, np.ndarray]]:
+        """Cut a text, as the model sees it; pieces that it does not know have higher ids.
 
-
-def as_bitext(sides: list[PieceSide], source: AnyVocabulary, target: AnyVocabulary) -> Bitext:
-    """Return both sides in pieces as a text, with the pieces' vocabularies."""
-    own = [Side(side.tokens, side.offsets) for side in sides]
-    return Bitext(own[0], own[1], source, target, Skipped())
-
-
-class _Known(Vocabulary):
-    """A vocabulary of which only the size is used."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-
-    def __len__(self) -> int:
-        return self._size
-
-
-@dataclass(frozen=True, eq=False)
-class PieceText:
-    """A text in pieces: as their model sees it, and where each word's pieces are."""
-
-    text: ModelText
-    source: PieceSide
-    target: PieceSide
-
-    def lengths(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the pieces of each source and target sentence."""
-        return np.diff(self.source.offsets), np.diff(self.target.offsets)
+        Returns where the pieces of each word of both sides begin, too: int64 [words + 1].
+        """
+        words, cuts, pieces = self.model.words, [], list[Any]()
+        for side, subwords, ids in zip(
+            bitext.sides, (self.source, self.target), (words.s_ids, words.t_ids), strict=True
+        ):
+            cut, new = numbered(*side, subwords, ids)
+            cuts.append(cut)
+            pieces.append(ExtendedVocabulary(range(len(ids)), new))  # type: ignore[arg-type]  # of which sizes are used
+        source, target = cut_sides(*cuts)
+        text = ModelText(self.model, Bitext(source, target, pieces[0], pieces[1], Skipped()), self.sizes)
+        return text, (source.starts, target.starts)
 
 
 def numbered(

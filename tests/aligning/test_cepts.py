@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.models import kernels_cepts as kc
-from aligntools.aligning.models.cepts import CeptTotals, Distances, distributions, fertilities
+from aligntools.aligning.models.cepts import CeptTotals, distributions, fertilities
 from aligntools.aligning.models.ibm3 import Ibm3
 from aligntools.aligning.models.ibm4 import Ibm4, head_distances, other_distances
 from aligntools.aligning.models.position_tables import PositionTable
@@ -80,7 +80,7 @@ def run(w, model, threads=1, **how):
     matrices.fill(chunk, w.lexicon.reverse, w.lexicon.default, other)
     logs = np.zeros((2, len(w.corpus)))
     sizes = [len(x) - 1 for x in model.fertility]
-    none = [Distances(*(np.zeros(x.shape) for x in model.distances(d))) for d in (0, 1)]
+    none = [tuple(np.zeros(x.shape) for x in model.distances(d)) for d in (0, 1)]
     counted = CeptTotals([np.zeros((n, kc.FERTILITIES)) for n in sizes], np.zeros((2, 2)), none, [])
     with Pool(threads) as pool:
         model.run(w, chunk, (cells, other), 3, pool, logs, counted=counted, **how)
@@ -109,7 +109,7 @@ def test_neighbourhoods_as_enumerated(kind, seed):
     alignments = climbed(w, model)
     for d, matrices in enumerate((forward, reverse)):
         fertility, nulls = np.zeros_like(counted.fertility[d]), np.zeros(2)
-        distances = Distances(*(np.zeros_like(x) for x in counted.distances[d]))
+        distances = tuple(np.zeros_like(x) for x in counted.distances[d])
         for k, (source, target) in enumerate(w.corpus):
             if not source:
                 continue
@@ -122,13 +122,13 @@ def test_neighbourhoods_as_enumerated(kind, seed):
             for (g, n), p in found.items():
                 fertility[given[g], n] += p
             for (before, observed, x), p in apart.items():
-                where = distances.others[observed] if before is None else distances.heads[before, observed]
+                where = distances[1][observed] if before is None else distances[0][before, observed]
                 where[x + kc.FARTHEST] += p
         close(counted.fertility[d], fertility, absolute=1e-4)
         close(counted.nulls[d], nulls, absolute=1e-4)
         if kind is Ibm4:
-            close(counted.distances[d].heads, distances.heads, absolute=1e-4)
-            close(counted.distances[d].others, distances.others, absolute=1e-4)
+            close(counted.distances[d][0], distances[0], absolute=1e-4)
+            close(counted.distances[d][1], distances[1], absolute=1e-4)
 
 
 @BOTH
@@ -216,7 +216,7 @@ def test_at_first_the_links_of_the_hmm_are_counted(kind):
         best = [int((m.max(0) >= 1 - m.sum(0)).sum()) for m in matrices[d] if m.size]
         assert links == sum(best)
         if kind is Ibm4:
-            assert counted.distances[d].heads.sum() + counted.distances[d].others.sum() == links
+            assert counted.distances[d][0].sum() + counted.distances[d][1].sum() == links
 
 
 def test_estimates_are_distributions_with_priors():

@@ -13,7 +13,7 @@ import numpy as np
 from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.model_text import ModelText
 from aligntools.aligning.applying.unseen_words import ALIKE, GAIN, ROUNDS, unseen_words
-from aligntools.aligning.model import WEIGHT, PieceText, SubwordMember
+from aligntools.aligning.model import WEIGHT, SubwordMember
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.kernels_link_counts import Sampled
 from aligntools.aligning.settings import DIRECTIONS, ResolvedSettings
@@ -114,10 +114,11 @@ class Applier:
         """
         models = self.models[:1] if viterbi else self.models
         texts = [self.text(m, bitext) for m in models]
-        pieces = None
+        pieces: ModelText | None = None
+        starts: tuple[np.ndarray, np.ndarray] | None = None
         if self.subwords is not None:  # for paths, too: they come in the same runs as posteriors
-            pieces = self.subwords.text(bitext)
-            self._know_unseen(pieces.text)
+            pieces, starts = self.subwords.text(bitext)
+            self._know_unseen(pieces)
         chunks, of_pieces = self._chunks(bitext, pieces)
         most = max((c.n_cells for c in chunks), default=0)
         matrices: list[LinkMatrices | None] = [None] * len(texts)
@@ -127,7 +128,9 @@ class Applier:
             ]
         both, total = ((np.zeros(most, np.float32), np.zeros(most, np.float32)) for _ in range(2))
         beliefs = [believing(given, bitext) for given in believed]
-        fold = folding(self, pieces, of_pieces, bitext, beliefs, pool) if pieces and not viterbi else None
+        fold = None
+        if pieces is not None and starts is not None and not viterbi:
+            fold = folding(self, pieces, starts, of_pieces, bitext, beliefs, pool)
         for number, chunk in enumerate(chunks):
             n = chunk.n_cells
             for t in total:
@@ -170,12 +173,12 @@ class Applier:
                 self._unseen[text.model] = unseen_words(text.model)
             text.model, text.unseen = self._unseen[text.model]
 
-    def _chunks(self, bitext: Bitext, pieces: PieceText | None) -> tuple[list[Chunk], list[Chunk]]:
+    def _chunks(self, bitext: Bitext, pieces: ModelText | None) -> tuple[list[Chunk], list[Chunk]]:
         """Cut a text; return chunks of its words' link matrices, and of its pieces'."""
         lengths = bitext.source.lengths(), bitext.target.lengths()
         if pieces is None:
             return plan_chunks(*lengths, self.max_cells), []
-        own = pieces.lengths()
+        own = pieces.source.lengths(), pieces.target.lengths()
         cells = np.maximum(lengths[0].astype(np.int64) * lengths[1], own[0] * own[1])
         chunks = plan_chunks(cells, np.ones_like(cells), self.max_cells // 2)  # of words and of pieces, at once
         return [_over(c, *lengths) for c in chunks], [_over(c, *own) for c in chunks]
@@ -266,15 +269,20 @@ Belief: TypeAlias = Callable[[Chunk, ModelText, Both, Pool, "Sequence[np.ndarray
 
 
 def folding(
-    applier: Applier, pieces: PieceText, chunks: list[Chunk], bitext: Bitext, beliefs: Sequence[Belief], pool: Pool
+    applier: Applier,
+    text: ModelText,
+    starts: tuple[np.ndarray, np.ndarray],
+    chunks: list[Chunk],
+    bitext: Bitext,
+    beliefs: Sequence[Belief],
+    pool: Pool,
 ) -> Callable[[int, Chunk, Both], None]:
     """Return what mixes the posteriors of pieces of words into those of a chunk of words, whose number is given."""
-    text, most = pieces.text, max((c.n_cells for c in chunks), default=0)
+    most = max((c.n_cells for c in chunks), default=0)
     matrices, whole = None, (text.source, text.target, text.model.table, pool, applier.max_cells)
     if most > FEW_CELLS:
         matrices = LinkMatrices(*whole, chunks=chunks)
     both, of_pieces = ((np.zeros(most, np.float32), np.zeros(most, np.float32)) for _ in range(2))
-    starts = pieces.source.starts, pieces.target.starts
 
     def mix(number: int, chunk: Chunk, total: Both) -> None:
         own = chunks[number]

@@ -7,7 +7,7 @@ counted.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -35,11 +35,8 @@ LEAST = 1e-7
 NO_HEADS, NO_OTHERS = np.zeros((1, 1, kc.DISTANCES), np.float32), np.zeros((1, kc.DISTANCES), np.float32)
 
 
-class Distances(NamedTuple):
-    """One direction's distances of IBM 4; see `kernels_cepts.CeptTables`."""
-
-    heads: np.ndarray
-    others: np.ndarray
+#: One direction's distances of IBM 4, of heads and of others; see `kernels_cepts.CeptTables`.
+Distances: TypeAlias = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass
@@ -101,7 +98,7 @@ class CeptModel(Hmm):
 
     def distances(self, d: int) -> Distances:
         """Return one direction's distances; those of IBM 3 are never looked at."""
-        return Distances(NO_HEADS, NO_OTHERS)
+        return NO_HEADS, NO_OTHERS
 
     def classes(self, d: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the classes of one direction's given words, and of the observed ones, int32 [n_words + 1]."""
@@ -158,7 +155,7 @@ class CeptModel(Hmm):
 
         def task(block: tuple[int, int]) -> Distances:
             shapes = [x.shape if counted is not None else (1,) * x.ndim for x in (tables.heads, tables.others)]
-            own = Distances(np.zeros(shapes[0]), np.zeros(shapes[1]))
+            own = np.zeros(shapes[0]), np.zeros(shapes[1])
             counts = kc.CeptCounts(fertility, fewer, more, nulls, logs, *own)
             kn.cept_block(*block, place, cells, d == 0, inverse, null, jumps, self.p_null[d], tables, ways, counts)
             return own
@@ -252,7 +249,7 @@ class CeptStage(Stage):
 
     def begin_counts(self) -> CeptTotals:
         """Return what counts begin as."""
-        none = [Distances(np.zeros(NO_HEADS.shape), np.zeros(NO_OTHERS.shape)) for _ in (0, 1)]
+        none = [(np.zeros(NO_HEADS.shape), np.zeros(NO_OTHERS.shape)) for _ in (0, 1)]
         return CeptTotals([np.zeros((n, kc.FERTILITIES)) for n in self.sizes()], np.zeros((2, 2)), none, [])
 
     def expect(self, steps: Expectations, lexicon: Lexicon, counts: list[np.ndarray]) -> tuple[np.ndarray, CeptTotals]:

@@ -38,14 +38,14 @@ class Ibm4Stage(CeptStage):
         """Return what counts begin as."""
         counted = super().begin_counts()
         shapes = zip(self.own["heads"], self.own["others"], strict=True)
-        counted.distances = [Distances(np.zeros(h.shape), np.zeros(o.shape)) for h, o in shapes]
+        counted.distances = [(np.zeros(h.shape), np.zeros(o.shape)) for h, o in shapes]
         return counted
 
     def maximize(self, counted: CeptTotals, steps: Expectations | None = None) -> None:
         """Estimate distances too."""
         super().maximize(counted, steps)
-        self.own["heads"] = tuple(head_distances(np.maximum(c.heads, 0)) for c in counted.distances)
-        self.own["others"] = tuple(other_distances(np.maximum(c.others, 0)) for c in counted.distances)
+        self.own["heads"] = tuple(head_distances(np.maximum(heads, 0)) for heads, _ in counted.distances)
+        self.own["others"] = tuple(other_distances(np.maximum(others, 0)) for _, others in counted.distances)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -67,7 +67,7 @@ class Ibm4(CeptModel):
 
     def distances(self, d: int) -> Distances:
         """Return one direction's distances."""
-        return Distances(self.heads[d], self.others[d])
+        return self.heads[d], self.others[d]
 
     def classes(self, d: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the classes of one direction's given words, and of the observed ones."""

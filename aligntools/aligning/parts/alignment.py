@@ -22,7 +22,7 @@ from aligntools.aligning.models.lexical import Lexicon, lexical_fields, table_va
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.parts.given_pairs import in_parts
 from aligntools.aligning.parts.passes import last_stage
-from aligntools.aligning.parts.words import MARK, MOST_WORDS, SHARED
+from aligntools.aligning.parts.words import MARK, MOST_WORDS, SHARED, SIDES
 from aligntools.aligning.parts.work import JobRunner, PartedText, ViewWork
 from aligntools.aligning.priors import SomePriors, WeightedPriors, fingerprint
 from aligntools.aligning.settings import PART_PAIRS, AlignerSettings, Decisions, PartSettings, PriorWeights
@@ -428,20 +428,17 @@ def _view_model(
     lexicon = Lexicon(values[0], values[-1], s_inverse, t_inverse, float(floors[0]), floors)
     nulls = [smoothed_shares(np.append(own, 0.0)) for own in (s_counts, t_counts)]
     p_null = np.full(2, settings.null_prior, np.float32)
-    fields = lexical_fields(_words(view_work, vocabularies), table, lexicon, counts, tiers, nulls[0], nulls[1], p_null)
-    of: type[LexicalModel] = kind_of(settings.model_type).load()
-    return of.of_parts(view_work, fields, last_stage(view_work, last).parameters())
-
-
-def _words(view_work: ViewWork, vocabularies: tuple[Vocabulary, Vocabulary]) -> ViewWords:
-    """Return the view's words, and where each word of the text is among them."""
-    if not view_work.letters and any(view_work.store.about(view_work.name("vocabulary"))["shared"]):
+    if not view_work.letters and any(store.about(name("vocabulary"))["shared"]):
         raise ResourceError(
             f"a model of whole words has at most {MOST_WORDS} on a side, and the text has more; use `views=5`"
         )
-    s_words, s_map, s_keys = _side_words(view_work, "source", vocabularies[0])
-    t_words, t_map, t_keys = _side_words(view_work, "target", vocabularies[1])
-    return ViewWords(view_work.letters, s_words, t_words, s_map, t_map, s_keys, t_keys)
+    (s_words, s_map, s_keys), (t_words, t_map, t_keys) = (
+        _side_words(view_work, *side) for side in zip(SIDES, vocabularies, strict=True)
+    )
+    words = ViewWords(view_work.letters, s_words, t_words, s_map, t_map, s_keys, t_keys)
+    fields = lexical_fields(words, table, lexicon, counts, tiers, nulls[0], nulls[1], p_null)
+    of: type[LexicalModel] = kind_of(settings.model_type).load()
+    return of.of_parts(view_work, fields, last_stage(view_work, last).parameters())
 
 
 def _side_words(view_work: ViewWork, side: str, vocabulary: Vocabulary) -> tuple[list[str], np.ndarray, np.ndarray]:

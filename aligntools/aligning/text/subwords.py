@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from aligntools.aligning.text import kernels_byte_pairs as kb
+from aligntools.formats.text.corpus import Side
 
 #: Merges are learned from so many words of a side, the most frequent ones; others hardly change what is merged.
 LEARNED = 10_000
@@ -104,17 +105,14 @@ def learn_subwords(words: Sequence[str], counts: Iterable[int], merges: int) -> 
     return Subwords([(pieces[a], pieces[b]) for a, b in zip(left.tolist(), right.tolist(), strict=True)])
 
 
-@dataclass(frozen=True, eq=False)
-class PieceSide:
+@dataclass(eq=False)
+class PieceSide(Side):
     """One side of a text in pieces, with where each word's begin.
 
-    tokens (int32 [pieces]), offsets (int64 [sentences + 1]).
     starts (int64 [words + 1]): Counted over all sentences, also those whose pieces are too many and left out of
         ``tokens``.
     """
 
-    tokens: np.ndarray
-    offsets: np.ndarray
     starts: np.ndarray
 
 

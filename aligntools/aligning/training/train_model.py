@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from aligntools.aligning.memory import cells_within, needed_for_training
-from aligntools.aligning.model import AlignmentModel, SubwordMember, as_bitext, numbered
+from aligntools.aligning.model import AlignmentModel, SubwordMember, numbered
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.lexical import Lexicon, lexical_fields
@@ -37,7 +37,7 @@ from aligntools.aligning.training.view_priors import (
     view_priors,
 )
 from aligntools.formats.links.priors import Priors
-from aligntools.formats.text.corpus import Bitext, Side
+from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.ground.parallel import Pool
 from aligntools.ground.run import Report
 from aligntools.words.vocabulary import Vocabulary
@@ -249,7 +249,8 @@ def train_subwords(
         arrays, new = numbered(side, vocabulary, subwords, {"": 0})
         sides.append(arrays)
         vocabularies.append(Vocabulary.from_words(new))
-    pieces = as_bitext(cut_sides(*sides), *vocabularies)
+    source, target = cut_sides(*sides)
+    pieces = Bitext(source, target, vocabularies[0], vocabularies[1], Skipped())
     # Half of the sweeps cost hardly any quality: a text has more pieces than words, and fewer different ones.
     own = replace(settings, views=(0,), subwords=0, sweeps=max(3, settings.sweeps // 2))
     of_pieces = (lambda figures: report(figures | {"view": NAME})) if report else None
