@@ -5,14 +5,14 @@ Och & Ney (2003), "A systematic comparison of various statistical alignment mode
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
-from aligntools.metrics.base import Score, divide, percent
+from aligntools.metrics.base import Score, divide
 from aligntools.metrics.settings import AlignmentScoring
 
 #: Columns of the counts: links of the hypothesis, sure and possible gold links, and what is in common.
@@ -87,6 +87,11 @@ class AerScore(Score):
     NAME, HEADLINE, TITLE, SYSTEM = "aer", "aer", "AER", "alignment"
     LABELS = LABELS
     LEGEND = "A: links of the alignment, S: sure, P: possible; p: approximate randomization"
+    CELLS: ClassVar = {
+        **{"AER%": "aer", "precision": "precision", "recall": "recall", "F1": "f1"},
+        **{"links": "links", "A∩S": "links_in_sure", "A∩P": "links_in_possible"},
+    }
+    GOLD_LINE = "gold: {0.sure} sure and {0.possible} possible links (sure included)"
     links: int
     sure: int
     possible: int
@@ -119,22 +124,6 @@ class AerScore(Score):
         shares = (share if some else None for share, some in zip(found, exist, strict=True))
         totals |= zip(("precision", "recall", "f1"), shares, strict=True)
         return cls.signed(settings, counts=counts, how=how, **totals, aer=aer, null_links=gold.null_links)
-
-    def cells(self, verbose: bool = False) -> dict[str, str]:
-        """Return the columns of the table."""
-        return {
-            "AER%": percent(self.aer),
-            "precision": percent(self.precision),
-            "recall": percent(self.recall),
-            "F1": percent(self.f1),
-            "links": str(self.links),
-            "A∩S": str(self.links_in_sure),
-            "A∩P": str(self.links_in_possible),
-        }
-
-    def gold_line(self, by: tuple[str, ...] = ()) -> str:
-        """Return how many links the gold has."""
-        return f"gold: {self.sure} sure and {self.possible} possible links (sure included)"
 
     def gold_as_dict(self) -> dict[str, Any]:
         """Return how many links to NULL were left out."""

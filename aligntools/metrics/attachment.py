@@ -4,7 +4,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -98,21 +98,19 @@ def counted(values: Sequence[bytes], convention: str) -> np.ndarray:
     The evaluation of Universal Dependencies itself counts all words; ``ud`` leaves out those tagged PUNCT (or ``.``, in
     the 12 universal tags).
     """
-    known = {one: one not in _TAGS if convention == "ud" else not _is_punctuation(one) for one in set(values)}
+    if convention == "ud":
+        known = {one: one not in _TAGS for one in set(values)}
+    else:
+        texts = {one: one.decode("utf-8", "replace") for one in set(values)}
+        known = {one: any(not unicodedata.category(c).startswith("P") for c in text) for one, text in texts.items()}
     return np.fromiter(map(known.__getitem__, values), bool, len(values))
-
-
-def _is_punctuation(word: bytes) -> bool:
-    text = word.decode("utf-8", "replace")
-    return all(unicodedata.category(c).startswith("P") for c in text)
 
 
 def labels_equal(gold: Sequence[bytes], labels: Sequence[bytes], subtypes: bool = True) -> np.ndarray:
     """Return for each word whether its label is right; without ``subtypes`` only what stands before a colon counts."""
-    pairs = zip(gold, labels, strict=True)
-    if subtypes:
-        return np.fromiter((g == h for g, h in pairs), bool, len(gold))
-    return np.fromiter((g.split(b":")[0] == h.split(b":")[0] for g, h in pairs), bool, len(gold))
+    if not subtypes:
+        gold, labels = ([label.split(b":")[0] for label in side] for side in (gold, labels))
+    return np.fromiter((g == h for g, h in zip(gold, labels, strict=True)), bool, len(gold))
 
 
 def count(
@@ -229,6 +227,8 @@ class TreeScore(Score):
         "LAS: head and label; trees: sentences whose words all have the right head; root: gold roots that are roots;"
         " p: approximate randomization"
     )
+    CELLS: ClassVar = {"UAS%": "uas", "LAS%": "las", "trees%": "complete", "root%": "root"}
+    GOLD_LINE = "gold: {0.words} words in {0.sentences} sentences count"
     words: int
     sentences: int
     uas: float
@@ -316,19 +316,6 @@ class TreeScore(Score):
         if self.gold.source is None or self.hypothesis.source is None:
             raise UsageProblem("the measures of CoNLL 2018 need both sides in CoNLL-U")
         return conll18(self.gold.source, self.hypothesis.source, self.hypothesis.alignment)
-
-    def cells(self, verbose: bool = False) -> dict[str, str]:
-        """Return the columns of the table."""
-        return {
-            "UAS%": percent(self.uas),
-            "LAS%": percent(self.las),
-            "trees%": percent(self.complete),
-            "root%": percent(self.root),
-        }
-
-    def gold_line(self, by: tuple[str, ...] = ()) -> str:
-        """Return what was counted."""
-        return f"gold: {self.words} words in {self.sentences} sentences count"
 
     def breakdown(self, by: tuple[str, ...]) -> dict[str, Any]:
         """Return the groups of each kind in ``by``, and what else it names: ``confusion``, ``conll18``."""

@@ -57,6 +57,8 @@ class Score(ABC):
     TITLE: What the headline is called in text.
     SYSTEM: What the thing that is scored is called in tables and JSON.
     LEGEND: Explains abbreviations of the table; may be empty.
+    CELLS: The columns of the table and the fields that they show, the headline first.
+    GOLD_LINE: What the gold has, for below the table; may be empty.
     counts (int64 [sentences, labels]): What the figures are made from.
     how: The settings that change the numbers.
     """
@@ -67,6 +69,8 @@ class Score(ABC):
     TITLE: ClassVar[str]
     SYSTEM: ClassVar[str]
     LEGEND: ClassVar[str] = ""
+    CELLS: ClassVar[dict[str, str]]
+    GOLD_LINE: ClassVar[str] = ""
     counts: np.ndarray = field(repr=False)
     how: Any = field(default=None, repr=False)
     signature: Signature
@@ -113,13 +117,14 @@ class Score(ABC):
         """Return the figures by name, for JSON."""
         return {one.name: getattr(self, one.name) for one in fields(self) if one.repr and one.name != "signature"}
 
-    @abstractmethod
     def cells(self, verbose: bool = False) -> dict[str, str]:
-        """Return the figures as a table shows them, the headline first, by the columns' heads."""
+        """Return the figures as a table shows them, by the columns' heads: shares in percent, and numbers."""
+        values = {head: getattr(self, name) for head, name in self.CELLS.items()}
+        return {head: str(value) if isinstance(value, int) else percent(value) for head, value in values.items()}
 
     def gold_line(self, by: tuple[str, ...] = ()) -> str:
         """Return a line on what the gold has, for below the table; may be empty."""
-        return ""
+        return self.GOLD_LINE.format(self)
 
     def gold_as_dict(self) -> dict[str, Any]:
         """Return what is to be known of the gold, for JSON."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -95,7 +95,8 @@ def figures(totals: np.ndarray) -> np.ndarray:
 
 def _crossing(found: Counter[tuple[str, int, int]], known: Counter[tuple[str, int, int]]) -> int:
     """Return how many brackets overlap one of the others so that neither holds the other."""
-    rows = np.array([(a + 1, b, n) for (_, a, b), n in sorted(found.items(), key=_place) if b - a > 1], np.int64)
+    spans = sorted(found.items(), key=lambda item: (item[0][1], -item[0][2]))
+    rows = np.array([(a + 1, b, n) for (_, a, b), n in spans if b - a > 1], np.int64)
     if not len(rows) or not known:
         return 0
     begins, ends = (np.array([key[side] for key in known], np.int64) for side in (1, 2))
@@ -108,10 +109,6 @@ def _crossing(found: Counter[tuple[str, int, int]], known: Counter[tuple[str, in
     over = np.maximum.reduceat(last, inside)[::2] > rows[:, 1]
     under = np.minimum.reduceat(first, inside)[::2] < rows[:, 0] - 1
     return int(rows[over | under, 2].sum())
-
-
-def _place(item: tuple[tuple[str, int, int], int]) -> tuple[int, int]:
-    return item[0][1], -item[0][2]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -131,6 +128,8 @@ class BracketScore(Score):
         "exact: sentences with all brackets and no other; crossing: mean number of brackets that cross a gold one;"
         " none, up to 2: sentences with that many"
     )
+    CELLS: ClassVar = {"F1%": "f1", "precision": "precision", "recall": "recall", "exact%": "exact", "tags%": "tags"}
+    GOLD_LINE = "gold: {0.totals[gold]} brackets in {0.sentences} sentences count"
     sentences: int
     failed: int
     f1: float
@@ -185,21 +184,10 @@ class BracketScore(Score):
 
     def cells(self, verbose: bool = False) -> dict[str, str]:
         """Return the columns of the table."""
-        cells = {
-            "F1%": percent(self.f1),
-            "precision": percent(self.precision),
-            "recall": percent(self.recall),
-            "exact%": percent(self.exact),
-            "tags%": percent(self.tags),
-            "crossing": f"{self.crossing:.2f}",
-        }
+        cells = super().cells() | {"crossing": f"{self.crossing:.2f}"}
         if verbose:
             cells |= {"none%": percent(self.without_crossing), "up to 2%": percent(self.up_to_two)}
         return cells
-
-    def gold_line(self, by: tuple[str, ...] = ()) -> str:
-        """Return what was counted."""
-        return f"gold: {self.totals['gold']} brackets in {self.sentences} sentences count"
 
     def breakdown(self, by: tuple[str, ...]) -> dict[str, Any]:
         """Return the groups of each kind in ``by``."""

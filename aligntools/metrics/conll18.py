@@ -63,27 +63,14 @@ class Measure:
         return 2 * self.right / (self.gold + self.predicted) if self.gold + self.predicted else 0.0
 
 
-def _are(a: list[bytes], b: list[bytes], ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    """Return which words that are aligned have the same value."""
-    pairs = zip(ours.tolist(), theirs.tolist(), strict=True)
-    return np.fromiter((a[i] == b[j] for i, j in pairs), bool, len(ours))
-
-
-def _universal(features: list[bytes]) -> list[bytes]:
-    """Return features without those that are a language's own, in order."""
-    kept = {
-        given: b"|".join(sorted(one for one in given.split(b"|") if one.split(b"=", 1)[0] in FEATURES))
-        for given in set(features)
-    }
-    return [kept[given] for given in features]
-
-
 class _Text:
     """A text's columns as they are compared."""
 
     def __init__(self, text: Conll) -> None:
         self.lemma, self.upos, self.xpos = (text.column(COLUMNS[name]) for name in ("lemma", "upos", "xpos"))
-        self.feats = _universal(text.column(COLUMNS["feats"]))
+        features = text.column(COLUMNS["feats"])
+        kept = {one: sorted(f for f in one.split(b"|") if f.split(b"=", 1)[0] in FEATURES) for one in set(features)}
+        self.feats = [kept[one] for one in features]
         self.label = [label.split(b":")[0] for label in text.column(COLUMNS["deprel"])]
         self.heads = heads = text.heads()
         begins = np.repeat(text.offsets[:-1], np.diff(text.offsets))
@@ -115,8 +102,10 @@ def conll18(gold: Conll, other: Conll, alignment: WordMatches | None = None) -> 
         counts = {"Tokens": alignment.tokens, "Sentences": alignment.sentences}
         first = {name: Measure(*found, found[-1]) for name, found in counts.items()}
         first["Words"] = Measure(len(a.heads), len(b.heads), len(ours), len(ours))
+    pairs, columns = list(zip(ours.tolist(), theirs.tolist(), strict=True)), ("upos", "xpos", "feats", "label", "lemma")
+    values = [(getattr(a, name), getattr(b, name)) for name in columns]
     upos, xpos, feats, label, lemma = (
-        _are(getattr(a, name), getattr(b, name), ours, theirs) for name in ("upos", "xpos", "feats", "label", "lemma")
+        np.fromiter((own[i] == other[j] for i, j in pairs), bool, len(pairs)) for own, other in values
     )
     lemma |= np.fromiter((one == b"_" for one in a.lemma), bool, len(a.lemma))[ours]
     as_gold = np.full(len(b.heads) + 1, -2)  # each word of the other text among those of the gold; -1 of no word

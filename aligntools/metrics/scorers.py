@@ -167,18 +167,16 @@ def gold_of(gold: Any, how: dict[str, Any]) -> Gold:
     if items and all(isinstance(item, str) for item in items):
         data = "".join(item.removesuffix("\n") + "\n" for item in items).encode()
         return goldlinks.parse_gold(data, path="gold", **how)
-    split = [item if _sure_and_possible(item) else (item, ()) for item in items]
+
+    def is_pair(item: Any) -> bool:  # of two lists of links, not a list of two links
+        found = isinstance(item, tuple | list) and len(item) == 2
+        return found and all(not isinstance(part, str) and all(np.ndim(link) == 1 for link in part) for part in item)
+
+    split = [item if is_pair(item) else (item, ()) for item in items]
     sure = links_of([sure for sure, _ in split], name="gold")
     possible = links_of([possible for _, possible in split], name="gold")
     both = [set(s) | set(p) for s, p in zip(sure.tolists(), possible.tolists(), strict=True)]
     return Gold(sure, Links.from_lists(both), "links", 0)
-
-
-def _sure_and_possible(item: Any) -> bool:
-    """Return whether something is two lists of links, not a list of two links."""
-    if not isinstance(item, tuple | list) or len(item) != 2:
-        return False
-    return all(not isinstance(part, str) and all(np.ndim(link) == 1 for link in part) for part in item)
 
 
 def _suspect_base(name: str, links: Links, base: int, option: str) -> None:
@@ -289,9 +287,8 @@ def _tokens_of(items: list[Any], what: str, separator: bytes | None) -> tuple[To
     flat = list(chain.from_iterable(words))
     with_words = None not in flat
     forms = flat if with_words else [b""] * len(flat)
-    return Tokens(
-        forms, _offsets(words), list(chain.from_iterable(tags)), np.arange(1, len(items) + 1), "lists"
-    ), with_words
+    flat_tags, numbers = list(chain.from_iterable(tags)), np.arange(1, len(items) + 1)
+    return Tokens(forms, _offsets(words), flat_tags, numbers, "lists"), with_words
 
 
 def _words_of(item: Any) -> Any:
@@ -388,18 +385,15 @@ def _trees_of(items: list[Any], what: str) -> DependencyTrees:
         for name, values in given.items():
             if pairs:
                 found[name].append(values)
-    columns = {
-        name: None if None in rows else [_bytes(value) for value in chain.from_iterable(rows)]
-        for name, rows in found.items()
-    }
-    flat = np.fromiter(chain.from_iterable(heads), np.int32)
-    return DependencyTrees(
-        flat, _offsets(heads), columns["labels"], columns["words"], columns["tags"], np.arange(1, len(items) + 1)
+    columns = (
+        None
+        if None in rows
+        else [value if isinstance(value, bytes) else str(value).encode() for value in chain.from_iterable(rows)]
+        for rows in found.values()
     )
-
-
-def _bytes(value: str | bytes) -> bytes:
-    return value if isinstance(value, bytes) else str(value).encode()
+    flat = np.fromiter(chain.from_iterable(heads), np.int32)
+    labels, words, tags = columns
+    return DependencyTrees(flat, _offsets(heads), labels, words, tags, np.arange(1, len(items) + 1))
 
 
 # Translations

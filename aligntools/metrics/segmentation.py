@@ -59,9 +59,8 @@ class _Words:
         surface = surface_of(text)
         self.tokens = [_characters(form) for form in surface.column(COLUMNS["form"])]
         self.characters = "".join(self.tokens)
-        edges = np.concatenate([[0], np.cumsum([len(token) for token in self.tokens], dtype=np.int64)])
         #: Where each token begins, and the end of the last.
-        self.edges = edges.astype(np.int64)
+        self.edges = np.cumsum([0, *map(len, self.tokens)], dtype=np.int64)
         self.lines = surface.places + text.first_line
         sizes = np.diff(surface.words)
         self.starts = np.repeat(self.edges[:-1], sizes).tolist()
@@ -71,9 +70,6 @@ class _Words:
         self.forms = [_characters(form).lower() for form in text.column(COLUMNS["form"])]
         some = np.flatnonzero(np.diff(surface.offsets))
         self.sentences = np.column_stack([self.edges[surface.offsets[some]], self.edges[surface.offsets[some + 1]]])
-
-    def spans(self) -> np.ndarray:
-        return np.column_stack([self.edges[:-1], self.edges[1:]])
 
     def past(self, k: int, end: int) -> bool:
         """Return whether a word is behind a stretch that ends before character ``end``."""
@@ -117,7 +113,8 @@ def align_words(gold: Conll, other: Conll, gold_name: str, name: str) -> WordMat
         else:
             j += 1
     ours, theirs = np.array(pairs, np.int64).reshape(-1, 2).T
-    return WordMatches(ours, theirs, _same(a.spans(), b.spans()), _same(a.sentences, b.sentences))
+    tokens = (np.column_stack([text.edges[:-1], text.edges[1:]]) for text in (a, b))
+    return WordMatches(ours, theirs, _same(*tokens), _same(a.sentences, b.sentences))
 
 
 def _stretch(a: _Words, b: _Words, i: int, j: int) -> tuple[int, int, int, int]:

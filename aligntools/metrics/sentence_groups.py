@@ -6,12 +6,12 @@ As Thompson & Koehn (2019), "Vecalign", section 4.1, and their program count.
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from aligntools.formats.links.ladder import SentenceGroup
-from aligntools.metrics.base import Score, divide, percent
+from aligntools.metrics.base import Score, divide
 
 #: Columns of the counts: groups that were found, and how many of them are right, strictly and laxly; gold groups with
 #: both sides, and how many of them were found.
@@ -70,6 +70,11 @@ class LadderScore(Score):
     NAME, HEADLINE, TITLE, SYSTEM = "sentences", "f1", "F1", "ladder"
     LABELS = LABELS
     LEGEND = "lax: one sentence of each side in one gold group; p: approximate randomization"
+    CELLS: ClassVar = {
+        **{"F1": "f1", "precision": "precision", "recall": "recall"},
+        **{"lax F1": "f1_lax", "lax precision": "precision_lax", "lax recall": "recall_lax", "groups": "groups"},
+    }
+    GOLD_LINE = "gold: {0.gold} groups with both sides"
     groups: int
     gold: int
     f1: float
@@ -88,19 +93,3 @@ class LadderScore(Score):
         found: dict[str, Any] = dict(zip(names, figures(counts.sum(axis=0)).tolist(), strict=True))
         groups, known = int(counts[:, 0].sum()), int(counts[:, 3].sum())
         return cls.signed({"ngold": known}, counts=counts, groups=groups, gold=known, **found)
-
-    def cells(self, verbose: bool = False) -> dict[str, str]:
-        """Return the columns of the table."""
-        return {
-            "F1": percent(self.f1),
-            "precision": percent(self.precision),
-            "recall": percent(self.recall),
-            "lax F1": percent(self.f1_lax),
-            "lax precision": percent(self.precision_lax),
-            "lax recall": percent(self.recall_lax),
-            "groups": str(self.groups),
-        }
-
-    def gold_line(self, by: tuple[str, ...] = ()) -> str:
-        """Return how many groups the gold has."""
-        return f"gold: {self.gold} groups with both sides"

@@ -88,14 +88,14 @@ def automata(
     """
     _, conditional = semirings.inside(h, edge_scores(h, np.asarray(weights, np.float64), gamma, pool=pool), pool)
 
-    def of_sentence(s: int) -> Automaton:
-        try:
-            return _automaton(expected(h, conditional, s, order, prune * _FLOOR), order, prune)
-        except MemoryError:
-            raise SentenceTooLongError(s) from None
-
     def work(block: tuple[int, int]) -> list[Automaton]:
-        return [of_sentence(s) for s in range(*block)]
+        found = []
+        for s in range(*block):
+            try:
+                found.append(_automaton(expected(h, conditional, s, order, prune * _FLOOR), order, prune))
+            except MemoryError:
+                raise SentenceTooLongError(s) from None
+        return found
 
     return [one for part in over(pool, work, h.blocks()) for one in part]
 
