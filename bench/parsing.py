@@ -123,7 +123,7 @@ def _learn(text, templates, l2, iterations, pool, **space):
 
 
 def _uas(parser, text, pool):
-    heads = parser.parse(parser.sentences(*text[:3]), pool).heads
+    heads = parser.parse(parser.sentences(*text[:3]), pool)[0]
     return f"{100 * float(np.mean(heads == text[3])):.2f}"
 
 

@@ -70,11 +70,6 @@ class Shares:
     labels: np.ndarray
     shares: np.ndarray
 
-    @classmethod
-    def whole(cls, labels: np.ndarray) -> "Shares":
-        """Return that each edge has the one label, from 0, that is given."""
-        return cls(np.arange(len(labels) + 1), np.asarray(labels, np.int32), np.ones(len(labels), np.float32))
-
 
 _ARRAYS = Array("places", ("places",), np.int64, 0, "features"), Array("weights", ("places", "labels"), np.float32)
 
@@ -121,7 +116,8 @@ class Labeler:
         vocabulary = Vocabulary.from_bytes(list(dict.fromkeys(labels)))
         if len(vocabulary) < 2:
             raise ValueError("no words with labels")
-        shares = Shares.whole(vocabulary.ids(labels) - 1)
+        own = np.asarray(vocabulary.ids(labels) - 1, np.int32)
+        shares = Shares(np.arange(len(own) + 1), own, np.ones(len(own), np.float32))
         return cls.fitted(sentences, Edges.of_trees(sentences.offsets, heads), shares, vocabulary, bits)
 
     @classmethod

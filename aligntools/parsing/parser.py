@@ -25,20 +25,6 @@ _ARRAYS = Array("places", ("weights",), np.int32, 0, "features"), Array("weights
 
 
 @dataclass(frozen=True)
-class DependencyParses:
-    """Trees of sentences.
-
-    heads (int32 [words]): 0 for the root, 1 to n.
-    scores (float64 [sentences]): The trees' scores; -inf for a flat tree where none could be found.
-    flat (bool [sentences]): Sentences over the limit: they were not parsed and have a flat tree.
-    """
-
-    heads: np.ndarray
-    scores: np.ndarray
-    flat: np.ndarray
-
-
-@dataclass(frozen=True)
 class ParserModel(SavedModel):
     """An edge-factored log-linear model over trees; nothing in it changes.
 
@@ -88,11 +74,14 @@ class ParserModel(SavedModel):
         pool: Pool | None = None,
         constraints: TreeConstraints | None = None,
         longest: int = LONGEST,
-    ) -> DependencyParses:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Find the best trees.
 
         constraints: Which trees to choose from, instead of those of the model.
         longest: Sentences with more words get a flat tree: the first word under the root, the others under it.
+        Returns heads (int32 [words]): 0 for the root, 1 to n.
+        Returns scores (float64 [sentences]): The trees' scores; -inf for a flat tree.
+        Returns flat (bool [sentences]): Sentences over the limit, which were not parsed.
         """
         offsets = sentences.offsets - sentences.offsets[0]
         flat, allowed = sentences.lengths > longest, constraints or self.constraints
@@ -102,7 +91,7 @@ class ParserModel(SavedModel):
             part = sentences if end - begin == len(sentences) else sentences.part(begin, end)
             found, scores = inference.best_trees(self.scores(part, pool), part.offsets, allowed, pool)
             heads[offsets[begin] : offsets[end]], best[begin:end] = found, scores
-        return DependencyParses(heads, best, flat)
+        return heads, best, flat
 
     def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the header and the arrays of the model's file: the weights that are not 0, as float32."""

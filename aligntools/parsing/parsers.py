@@ -333,11 +333,11 @@ class Parser(Annotator, ShownAsModel):
         mapped = mapped_tags(tags, self.map if reading.map is None else reading.map)
         words, turned = in_form(words, model.normal_form)
         sentences: Any = model.sentences(words, mapped, text.offsets)
-        found = model.parse(sentences, pool, decisions.constraints(model.constraints), decisions.max_length)
+        allowed = decisions.constraints(model.constraints)
+        heads, scores, flat = model.parse(sentences, pool, allowed, decisions.max_length)
         labeler = model.labeler if decisions.labels else None
-        labels = None if labeler is None else labeler.label(sentences, found.heads)
-        unknown = model.unknown_tags(mapped)
-        return Parses(text, tags, found.heads, labels, found.scores, found.flat, mapped, unknown, turned)
+        labels = None if labeler is None else labeler.label(sentences, heads)
+        return Parses(text, tags, heads, labels, scores, flat, mapped, model.unknown_tags(mapped), turned)
 
 
 #: Tags of a side that are shown.

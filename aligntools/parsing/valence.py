@@ -15,7 +15,6 @@ from aligntools.ground.parallel import Pool, balanced_blocks, over
 from aligntools.parsing import kernels_valence
 from aligntools.parsing.feature_space import vocabulary
 from aligntools.parsing.learning.checkpoints import KIND, Checkpoint, damaged, fingerprint
-from aligntools.parsing.parser import DependencyParses
 from aligntools.parsing.settings import LONGEST, MAPS, PUNCTUATION, InducedParserSettings, TreeConstraints
 from aligntools.parsing.text import PENN, chosen
 from aligntools.parsing.text import NoSentences as NoSentences
@@ -255,7 +254,7 @@ class ValenceModel(SavedModel):
         pool: Pool | None = None,
         constraints: TreeConstraints | None = None,
         longest: int = LONGEST,
-    ) -> DependencyParses:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Find the most probable trees; parameters are as for `parser.ParserModel.parse`.
 
         Punctuation that is dropped gets the lowest head that makes no edges cross.
@@ -282,7 +281,7 @@ class ValenceModel(SavedModel):
             attach = kernels_valence.attach_left_out
             blocks = balanced_blocks(lengths + 8.0, BLOCKS)
             over(pool, lambda block: attach(offsets, *block, flat, left_out, heads), blocks)
-        return DependencyParses(heads, best, flat)
+        return heads, best, flat
 
     def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the header and the arrays of the model's file."""

@@ -6,7 +6,7 @@ state or the end, and one over what it emits (Rabiner 1989; Jurafsky & Martin, a
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -86,18 +86,6 @@ def from_distributions(rows: list[np.ndarray], ends: bool) -> Chain:
     return Chain(start[0], onward[:, :k], onward[:, k] if ends else np.ones(k), emissions.T)
 
 
-@dataclass
-class _Chunk:
-    """Sentences ``k0 .. k1 - 1``: the blocks they are cut into, and their tokens ordered by row of the emissions."""
-
-    k0: int
-    k1: int
-    t0: int
-    t1: int
-    blocks: list[tuple[int, int]]
-    order: np.ndarray
-
-
 class ChainText:
     """A text made ready for passes over it: cut into chunks and blocks, every word's occurrences listed.
 
@@ -128,7 +116,7 @@ class ChainText:
         self.max_cells, self.allowed = max_cells, allowed
         if allowed is not None and len(allowed) != self.n_rows:
             raise ValueError(f"allowed states of {len(allowed)} words, the text has {self.n_rows}")
-        self._chunks: list[_Chunk] = []
+        self._chunks: list[tuple[int, int, list[tuple[int, int]], np.ndarray]] = []
         self._width = 0
 
     @property
@@ -140,8 +128,8 @@ class ChainText:
         """Return runs of sentences of about equal work."""
         return balanced_blocks(np.diff(self.offsets) + 4, BLOCKS)
 
-    def chunks(self, n_states: int) -> list[_Chunk]:
-        """Return the chunks, built once."""
+    def chunks(self, n_states: int) -> list[tuple[int, int, list[tuple[int, int]], np.ndarray]]:
+        """Return runs of sentences, the blocks of each, and its tokens by row of the emissions; built once."""
         if self._width == n_states:
             return self._chunks
         self._chunks, self._width = [], n_states
@@ -151,7 +139,7 @@ class ChainText:
             t0, t1 = int(self.offsets[k0]), int(self.offsets[k1])
             blocks = balanced_blocks(np.diff(self.offsets[k0 : k1 + 1]) + 4, BLOCKS)
             order = np.argsort(self.tokens[t0:t1], kind="stable").astype(np.int64) + t0
-            self._chunks.append(_Chunk(k0, k1, t0, t1, [(a + k0, b + k0) for a, b in blocks], order))
+            self._chunks.append((k0, k1, [(a + k0, b + k0) for a, b in blocks], order))
             k0 = k1
         return self._chunks
 
@@ -170,24 +158,26 @@ _Sums: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def _passes(
     chain: Chain, text: ChainText, pool: Pool, squared: bool = False
-) -> "Iterator[tuple[_Chunk, np.ndarray, np.ndarray, list[_Sums]]]":
-    """Yield (chunk, posteriors, logarithms of its sentences, sums of its blocks) over the text.
+) -> Iterator[tuple[slice, slice, np.ndarray, np.ndarray, np.ndarray, list[_Sums]]]:
+    """Yield of each chunk its sentences, its tokens, these by row, their posteriors, logarithms, and blocks' sums.
 
     The posteriors' array is used again for the next chunk.
     """
     chain = text.held(chain)
     k, chunks = chain.n_states, text.chunks(chain.n_states)
-    gamma = np.empty((max((c.t1 - c.t0 for c in chunks), default=0), k))
-    for chunk in chunks:
-        loglik = np.empty(chunk.k1 - chunk.k0)
+    longest = max((int(text.offsets[k1] - text.offsets[k0]) for k0, k1, *_ in chunks), default=0)
+    gamma = np.empty((longest, k))
+    for k0, k1, blocks, order in chunks:
+        tokens, loglik = slice(*text.offsets[[k0, k1]].tolist()), np.empty(k1 - k0)
 
-        def work(block: tuple[int, int], chunk: _Chunk = chunk, loglik: np.ndarray = loglik) -> _Sums:
+        def work(block: tuple[int, int], k0: int = k0, loglik: np.ndarray = loglik) -> _Sums:
             sums = np.zeros(k), np.zeros((k, k)), np.zeros(k)
             given = text.tokens, text.offsets, chain.parameters()
-            forward_backward_block(*block, chunk.k0, *given, squared, gamma, sums, loglik)
+            forward_backward_block(*block, k0, *given, squared, gamma, sums, loglik)
             return sums
 
-        yield chunk, gamma, loglik, pool.map(work, chunk.blocks)
+        sums = pool.map(work, blocks)
+        yield slice(k0, k1), tokens, order, gamma[: tokens.stop - tokens.start], loglik, sums
 
 
 def expected_counts(chain: Chain, text: ChainText, pool: Pool, squared: bool = False) -> tuple[Chain, np.ndarray]:
@@ -202,22 +192,19 @@ def expected_counts(chain: Chain, text: ChainText, pool: Pool, squared: bool = F
     k = chain.n_states
     counts = Chain(np.zeros(k), np.zeros((k, k)), np.zeros(k), np.zeros((text.n_rows, k)))
     loglik = np.zeros(text.n_sentences)
-    for chunk, gamma, part, blocks in _passes(chain, text, pool, squared):
-        loglik[chunk.k0 : chunk.k1] = part
-        for start, transitions, stop in blocks:
+    for here, tokens, order, gamma, part, sums in _passes(chain, text, pool, squared):
+        loglik[here] = part
+        for start, transitions, stop in sums:
             counts.start += start
             counts.transitions += transitions
             counts.stop += stop
-        frequencies = np.bincount(text.tokens[chunk.t0 : chunk.t1], minlength=text.n_rows)
-        ptr = np.zeros(text.n_rows + 1, np.int64)
-        np.cumsum(frequencies, out=ptr[1:])
+        frequencies = np.bincount(text.tokens[tokens], minlength=text.n_rows)
+        given = np.append(0, np.cumsum(frequencies)), order, gamma, tokens.start, counts.emissions
 
-        def work(
-            block: tuple[int, int], chunk: _Chunk = chunk, gamma: np.ndarray = gamma, ptr: np.ndarray = ptr
-        ) -> None:
-            collect_block(*block, ptr, chunk.order, gamma, chunk.t0, counts.emissions)
+        def collect(block: tuple[int, int], given: tuple[Any, ...] = given) -> None:
+            collect_block(*block, *given)
 
-        pool.map(work, balanced_blocks(frequencies, BLOCKS))
+        pool.map(collect, balanced_blocks(frequencies, BLOCKS))
     counts.transitions *= chain.transitions
     return counts, loglik
 
@@ -241,8 +228,8 @@ def log_likelihood(
 def posteriors(chain: Chain, text: ChainText, pool: Pool) -> np.ndarray:
     """Posterior probabilities of the states of all tokens, float64 [tokens, K]; zero in a sentence without a path."""
     result = np.empty((len(text.tokens), chain.n_states))
-    for chunk, gamma, _, _ in _passes(chain, text, pool):
-        result[chunk.t0 : chunk.t1] = gamma[: chunk.t1 - chunk.t0]
+    for _, tokens, _, gamma, *_ in _passes(chain, text, pool):
+        result[tokens] = gamma
     return result
 
 

@@ -49,25 +49,25 @@ def test_what_is_learned_and_what_is_new(parser):
     words, tags, offsets, heads, labels = split(TEXT)
     sentences = parser.sentences(words, tags, offsets)
     parsed = parser.parse(sentences)
-    assert parsed.heads.tolist() == heads.tolist()
-    assert parser.labeler.label(sentences, parsed.heads) == labels
-    assert not parsed.flat.any()
-    assert np.all(np.isfinite(parsed.scores))
+    assert parsed[0].tolist() == heads.tolist()
+    assert parser.labeler.label(sentences, parsed[0]) == labels
+    assert not parsed[2].any()
+    assert np.all(np.isfinite(parsed[1]))
     words, tags = [b"The", b"wug", b"sleeps", b"!", b"\xff\xfe"], [b"DET", b"NOUN", b"VERB", b"NEW", b"NEW"]
     offsets = np.array([0, 0, 3, 4, 5, 5])
     parsed = parser.parse(parser.sentences(words, tags, offsets))
-    assert parsed.heads.tolist() == [2, 3, 0, 0, 0]
+    assert parsed[0].tolist() == [2, 3, 0, 0, 0]
     with pytest.raises(ValueError, match="5 words, 4 tags"):
         parser.sentences(words, tags[:4], offsets)
     words, tags, offsets, _, _ = split(TEXT)
     sentences = parser.sentences(words, tags, offsets)
     for trees in (TreeConstraints(False, True), TreeConstraints(True, False), TreeConstraints(False, False)):
-        assert parser.parse(sentences, constraints=trees).scores.sum() >= parser.parse(sentences).scores.sum() - 1e-9
+        assert parser.parse(sentences, constraints=trees)[1].sum() >= parser.parse(sentences)[1].sum() - 1e-9
     words, tags, offsets, heads, _ = split(TEXT)
     parsed = parser.parse(parser.sentences(words, tags, offsets), longest=4)
-    assert parsed.flat.tolist() == [False, True, False, False, True]
-    assert parsed.heads[3:8].tolist() == [0, 1, 1, 1, 1]
-    assert parsed.heads[8:14].tolist() == heads[8:14].tolist()
+    assert parsed[2].tolist() == [False, True, False, False, True]
+    assert parsed[0][3:8].tolist() == [0, 1, 1, 1, 1]
+    assert parsed[0][8:14].tolist() == heads[8:14].tolist()
 
 
 def test_a_saved_parser_is_the_same_parser(parser, tmp_path):
@@ -83,8 +83,8 @@ def test_a_saved_parser_is_the_same_parser(parser, tmp_path):
     assert again.labeler.weights.tobytes() == parser.labeler.weights.tobytes()
     words, tags, offsets, _, labels = split(TEXT)
     parsed = again.parse(again.sentences(words, tags, offsets))
-    assert parsed.heads.tolist() == parser.parse(parser.sentences(words, tags, offsets)).heads.tolist()
-    assert again.labeler.label(again.sentences(words, tags, offsets), parsed.heads) == labels
+    assert parsed[0].tolist() == parser.parse(parser.sentences(words, tags, offsets))[0].tolist()
+    assert again.labeler.label(again.sentences(words, tags, offsets), parsed[0]) == labels
     again.save(str(tmp_path / "n"))
     assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
 
@@ -96,8 +96,8 @@ def test_runs_and_threads_change_nothing(parser, monkeypatch):
     monkeypatch.setattr(module, "CHUNK", 50)
     with Pool(3) as pool:
         parts = parser.parse(sentences, pool)
-    assert parts.heads.tobytes() == whole.heads.tobytes()
-    assert parts.scores.tobytes() == whole.scores.tobytes()
+    assert parts[0].tobytes() == whole[0].tobytes()
+    assert parts[1].tobytes() == whole[1].tobytes()
 
 
 def test_words_features_and_labels():

@@ -42,7 +42,7 @@ def test_a_parser_from_a_treebank():
     )
     assert [report[name] for name in ("sentences", "words", "skipped", "first_skipped")] == [10, len(words), {}, None]
     sentences = parser.sentences(words, tags, offsets)
-    found = parser.parse(sentences).heads
+    found = parser.parse(sentences)[0]
     assert found.tolist() == heads.tolist()
     assert parser.labeler.label(sentences, found) == labels
     assert (len(seen), seen[-1][1]) == (report["steps"], report["objective"])

@@ -169,7 +169,7 @@ def test_the_target_parser_learns_the_source_parsers_trees(parser, pairs):
         assert (report["pairs"], report["words"], report["skipped"]) == (20, 75, {})
         assert math.isclose(report["aligned"], 1.0)
         parsed = found.parse(found.sentences(target.words, target.tags, target.offsets))
-        assert parsed.heads[:15].tolist() == [2, 3, 0, 2, 5, 4, 5, 0, 3, 3, 0, 4, 1, 4, 0]
+        assert parsed[0][:15].tolist() == [2, 3, 0, 2, 5, 4, 5, 0, 3, 3, 0, 4, 1, 4, 0]
         assert len({*stages}) == (1 if method == "full" else 4)
 
 
@@ -228,9 +228,9 @@ def test_plain_text_teaches_what_the_direct_parser_knows(parser, pairs):
     def agreement(share):
         settings = TransferSettings(bits=10, min_length=1, gamma=0, direct_share=share, iterations=40, l2=1.0)
         found, report = train(parser, *pairs, plain, settings)
-        heads = found.parse(found.sentences(plain.words, plain.tags, plain.offsets)).heads
+        heads = found.parse(found.sentences(plain.words, plain.tags, plain.offsets))[0]
         own = projection.direct(parser)
-        return np.mean(heads == own.parse(own.sentences(plain.words, plain.tags, plain.offsets)).heads), report
+        return np.mean(heads == own.parse(own.sentences(plain.words, plain.tags, plain.offsets))[0]), report
 
     (without, _), (with_it, report) = agreement(0.0), agreement(1.0)
     assert without + 0.1 < with_it

@@ -38,7 +38,7 @@ def sides(labeled, pairs):  # noqa: F811
 
 def labels_of(found, target):
     sentences = found.sentences(target.words, target.tags, target.offsets)
-    return found.labeler.label(sentences, found.parse(sentences).heads)
+    return found.labeler.label(sentences, found.parse(sentences)[0])
 
 
 @pytest.mark.parametrize("method", ["full", "projected"])
@@ -128,7 +128,8 @@ def test_labelers_and_whole_labels(labeled):
     assert np.allclose(Labeler.fitted(sentences, edges, half, names).distributions(sentences, edges), found, atol=0.05)
     words, tags, offsets, heads, names = split(TEXT * 3)
     sentences = labeled.sentences(words, tags, offsets)
-    shares = Shares.whole(labeled.labeler.labels.ids(names) - 1)
+    own = np.asarray(labeled.labeler.labels.ids(names) - 1, np.int32)
+    shares = Shares(np.arange(len(own) + 1), own, np.ones(len(own), np.float32))
     edges = Edges.of_trees(sentences.offsets, heads)
     again = Labeler.fitted(sentences, edges, shares, labeled.labeler.labels)
     assert again.weights.tobytes() == labeled.labeler.weights.tobytes()

@@ -175,14 +175,14 @@ def test_punctuation_is_left_out_and_attached_without_crossing_edges():
     for _ in range(40):
         own = random.choice([b"D", b"N", b"V", b".", b","], 9).tolist()
         sentences = parser.sentences([b"w"] * 9, own, np.array([0, 9]))
-        heads = parser.parse(sentences).heads.tolist()
+        heads = parser.parse(sentences)[0].tolist()
         assert is_tree(heads)
         assert is_projective(heads)
         assert heads.count(0) == 1
         inside = [k for k, tag in enumerate(own) if tag not in (b".", b",")]
         if inside:
             bare = parser.sentences([b"w"] * len(inside), [own[k] for k in inside], np.array([0, len(inside)]))
-            alone = parser.parse(bare).heads.tolist()
+            alone = parser.parse(bare)[0].tolist()
             assert [heads[k] for k in inside] == [inside[h - 1] + 1 if h else 0 for h in alone]
             assert all(own[h - 1] not in (b".", b",") for h in heads if h)
     assert not parser.unknown_tags([b"."]).any()
@@ -197,9 +197,9 @@ def test_sentences_over_the_limit_and_empty_ones_and_new_tags():
         parser.model.sentences([b"w"] * 9, [b"D", b"N", b"V", b"Z", b"N", b".", b".", b".", b"D"],
                                np.array([0, 0, 4, 5, 6, 6, 9])), longest=2,
     )  # fmt: skip
-    assert found.flat.tolist() == [False, True, False, False, False, True]
-    assert found.heads.tolist() == [0, 1, 1, 1, 0, 0, 0, 1, 1]
-    assert np.isfinite(found.scores[[2, 3]]).all()
+    assert found[2].tolist() == [False, True, False, False, False, True]
+    assert found[0].tolist() == [0, 1, 1, 1, 0, 0, 0, 1, 1]
+    assert np.isfinite(found[1][[2, 3]]).all()
     assert parser.parse("a_D x_Z b_N c_V").heads.tolist().count(0) == 1
     with pytest.raises(ValueError, match="2 words, 1 tags"):
         parser.model.sentences([b"w"] * 2, [b"N"], np.array([0, 2]))

@@ -384,12 +384,12 @@ class _Work:
         ]
         heads = np.concatenate(
             [
-                projection.direct(parser, labels=False).parse(text, self.pool, s.constraints, s.max_length).heads
+                projection.direct(parser, labels=False).parse(text, self.pool, s.constraints, s.max_length)[0]
                 for parser, text in seeds
             ]
         )
         weights = self.fit("seed", [training.TreeLoss(self.sentences, heads, s.constraints)], [heads])
-        theirs = [parser.parse(pairs.source, self.pool, longest=s.max_length).heads for (parser, _), pairs in both]
+        theirs = [parser.parse(pairs.source, self.pool, longest=s.max_length)[0] for (parser, _), pairs in both]
         choose = [self._chooser(pairs, trees) for pairs, trees in zip(self.pairs, theirs, strict=True)]
         for turn in range(1, s.rounds + 1):
             self.evidence = [chosen(weights) for chosen in choose]
