@@ -546,10 +546,6 @@ class InducedConstituentParser(ConstituentParser):
         kind = NeuralGrammar if model_kind(path) == NeuralGrammar.KIND else InducedGrammar
         return cls(kind.load(path, verify))  # type: ignore[arg-type]
 
-    def turned(self, text: "Parsed") -> int:
-        """Return 0: words are compared as they are."""
-        return 0
-
     def unknown_tags(self, tags: Iterable[bytes]) -> set[bytes]:
         """Return those of some tags that the grammar needs, and that no sentence of the training had."""
         if not self.needs_tags:

@@ -206,7 +206,7 @@ class FeatureSpace:
 
         The number of features is estimated from how much of a table they fill (Whang et al. 1990).
         """
-        trial = cls.trial(templates, most)
+        trial = cls(templates, [most] * len(templates))
         ones = np.ones(int(sentences.edges[-1]))
 
         def count(t: int) -> int:
@@ -215,11 +215,6 @@ class FeatureSpace:
             return int(np.count_nonzero(filled))
 
         return trial.cut(over(pool, count, range(len(trial.templates))))
-
-    @classmethod
-    def trial(cls, templates: Sequence[str], most: int) -> "FeatureSpace":
-        """Return a space of ``2**most`` weights a template, to see how many of them are used."""
-        return cls(templates, [most] * len(templates))
 
     def cut(self, filled: list[int]) -> "FeatureSpace":
         """Return the space that `fitted` gives, from how many weights of each template are used in this one."""

@@ -63,7 +63,8 @@ def naive_sentence(text, states, values, begin, end):
 
 
 def model_of(parameters):
-    return {"start": parameters.start, "stop": parameters.stop, "transitions": parameters.transitions}
+    model, _ = parameters
+    return {"start": model.start, "stop": model.stop, "transitions": model.transitions}
 
 
 @given(texts(), st.booleans())
@@ -77,7 +78,7 @@ def test_expected_counts_are_those_of_all_paths_through_what_is_allowed(drawn, l
     for begin, end in itertools.pairwise(text.offsets):
         if begin == end:
             continue
-        sentence = naive_sentence(text, states, parameters.values, begin, end)
+        sentence = naive_sentence(text, states, parameters[0].emissions, begin, end)
         wanted_loglik += np.log(naive_tagging.total(model_of(parameters), sentence))
         *counts, tokens = naive_tagging.expected(model_of(parameters), sentence)
         for into, one in zip((wanted[0], wanted[2], wanted[1]), counts, strict=True):
@@ -102,14 +103,14 @@ def test_what_a_merge_loses_is_what_the_paths_lose(drawn):
     _, _, losses = substates.expect(parameters, states, text, POOL, merging=True)
     wanted, model = np.zeros(len(losses)), model_of(parameters)
     for begin, end in itertools.pairwise(text.offsets):
-        sentence = naive_sentence(text, states, parameters.values, begin, end)
+        sentence = naive_sentence(text, states, parameters[0].emissions, begin, end)
         total = naive_tagging.total(model, sentence)
         for t in range(end - begin):
             for cell in range(*text.cells[begin + t : begin + t + 2]):
                 one = states.first[text.tags[cell]]
                 if states.first[text.tags[cell] + 1] - one < 2:
                     continue
-                share = parameters.prior[one] / (parameters.prior[one] + parameters.prior[one + 1])
+                share = parameters[1][one] / (parameters[1][one] + parameters[1][one + 1])
                 merged = naive_tagging.merged_probability(model, sentence, t, one, one + 1, share)
                 wanted[one] += np.log(total / merged)
     assert losses == pytest.approx(wanted, rel=1e-7, abs=1e-9)

@@ -182,19 +182,19 @@ def test_without_smoothing_em_never_loses_likelihood(seed, lengths):
     reached = []
     for _ in range(8):
         # p(word | state) itself, to compare likelihoods: the prior that estimate divides by is kept from tiny counts
-        parameters = substates.estimate(states, text, shares, classes, EXACT)
+        model, prior = substates.estimate(states, text, shares, classes, EXACT)
         state, seen = states.state_of(text), np.repeat(text.pair_count, np.diff(states.at))
         totals = np.bincount(state, states.emissions, len(states.start))
-        assert parameters.values == pytest.approx(
-            np.repeat(shares, np.diff(states.at)) * states.emissions / seen / parameters.prior[state], abs=1e-12
+        assert model.emissions == pytest.approx(
+            np.repeat(shares, np.diff(states.at)) * states.emissions / seen / prior[state], abs=1e-12
         )
-        parameters.values = states.emissions / totals[state]
-        parameters.start = states.start / states.start.sum()
+        model.emissions = states.emissions / totals[state]
+        model.start = states.start / states.start.sum()
         moves = np.column_stack([states.transitions, states.stop])
         moves /= np.maximum(moves.sum(1, keepdims=True), 1e-300)
-        assert parameters.transitions == pytest.approx(moves[:, :-1], abs=1e-12)
-        parameters.transitions, parameters.stop = np.ascontiguousarray(moves[:, :-1]), moves[:, -1].copy()
-        states, loglik, _ = substates.expect(parameters, states, text, Pool(1))
+        assert model.transitions == pytest.approx(moves[:, :-1], abs=1e-12)
+        model.transitions, model.stop = np.ascontiguousarray(moves[:, :-1]), moves[:, -1].copy()
+        states, loglik, _ = substates.expect((model, prior), states, text, Pool(1))
         reached.append(loglik)
     assert all(b >= a - 1e-9 * abs(a) for a, b in itertools.pairwise(reached))
 
@@ -231,9 +231,9 @@ def test_merges_and_counts():
     assert text.word_counts().tolist() == [[1, 2], [1, 0]]
     text = a_text(2, [3, 2])
     states, shares, classes = split_once(text)
-    parameters = substates.estimate(states, text, shares, classes, TagSmoothing())
-    parameters.values[states.at[text.pairs[0]] : states.at[text.pairs[0] + 1]] = 0.0
-    found, loglik, _ = substates.expect(parameters, states, text, Pool(1))
+    model, prior = substates.estimate(states, text, shares, classes, TagSmoothing())
+    model.emissions[states.at[text.pairs[0]] : states.at[text.pairs[0] + 1]] = 0.0
+    found, loglik, _ = substates.expect((model, prior), states, text, Pool(1))
     assert loglik == -np.inf
     assert np.isfinite(found.emissions).all()
     assert found.start.sum() in (0.0, pytest.approx(1.0))

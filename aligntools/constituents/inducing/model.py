@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -163,14 +163,11 @@ class InducedGrammar(SavedModel):
     vocabulary: Vocabulary
     rules: DenseRules
     settings: dict[str, Any] = field(default_factory=dict)
+    needs_tags: ClassVar[bool] = True
+    normal_form: ClassVar[None] = None
 
     def __str__(self) -> str:
         return f"{len(self.rules.roots)} symbols, {self.rules.n_tags} tags"
-
-    @property
-    def needs_tags(self) -> bool:
-        """Whether text has to have tags."""
-        return True
 
     def left_out(self, words: Iterable[str], tags: Iterable[str]) -> list[bool]:
         """Return which words the grammar does not see."""

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -61,6 +61,7 @@ class NeuralGrammar(SavedModel):
     arrays: Arrays
     sizes: Sizes
     settings: dict[str, Any] = field(default_factory=dict)
+    normal_form: ClassVar[None] = None
 
     def __str__(self) -> str:
         return f"{self.sizes.symbols} symbols, {self.sizes.preterminals} preterminals"

@@ -130,7 +130,7 @@ class InParts:
     def fitted(self, templates: Sequence[str], sentences: EncodedSentences, bits: int) -> FeatureSpace:
         """Do what `FeatureSpace.fitted` does."""
         names = self.keep("sentences", sentences.edges, sentences.part)
-        trial = FeatureSpace.trial(templates, bits)
+        trial = FeatureSpace(templates, [bits] * len(templates))
         jobs = self.by_template("features", functools.partial(_sum_up, self.store, trial, names, None), trial)
         filled = np.zeros(len(trial.templates), np.int64)
         for number, group in jobs:

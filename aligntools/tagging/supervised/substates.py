@@ -22,7 +22,7 @@ STATES = 1000
 
 @dataclass
 class Substates:
-    """Expected counts of a model with substates.
+    """Expected counts of a model with substates, or its parameters.
 
     first (int64 [tags + 1]): Tag ``g`` has the states ``first[g]`` to ``first[g + 1] - 1``.
     start, stop (float64 [states]), transitions (float64 [states, states]), at (int64 [pairs + 1]).
@@ -46,17 +46,6 @@ class Substates:
         widths = np.diff(self.at)
         found: np.ndarray = np.arange(self.at[-1]) - np.repeat(self.at[:-1] - self.first[text.pair_tag], widths)
         return found
-
-
-@dataclass
-class SubstateChain:
-    """A chain over substates; emissions of observed pairs are laid out as in `Substates`; ``prior`` is ``p(state)``."""
-
-    start: np.ndarray
-    transitions: np.ndarray
-    stop: np.ndarray
-    values: np.ndarray
-    prior: np.ndarray
 
 
 def known_counts(text: TaggedCorpus) -> Substates:
@@ -104,8 +93,8 @@ def class_shares(states: Substates, text: TaggedCorpus, classes: FormClasses, sm
 
 def estimate(
     states: Substates, text: TaggedCorpus, tag_shares: np.ndarray, classes: FormClasses, smoothing: TagSmoothing
-) -> SubstateChain:
-    """Turn expected counts into a chain.
+) -> tuple[Substates, np.ndarray]:
+    """Turn expected counts into a model, and ``p(state)``.
 
     Emissions are ``p(state | word) / p(state)``, in proportion to ``p(word | state)``, where a word's tag is
     ``tag_shares`` whatever its substate, and its substates are smoothed towards those of words that look like it.
@@ -134,29 +123,30 @@ def estimate(
     moves = (moves + smoothing.transitions * by_tag[tag_of]) / (moves.sum(1, keepdims=True) + smoothing.transitions)
     start = (states.start + smoothing.tags * prior) / (states.start.sum() + smoothing.tags)
     inner, stop = np.ascontiguousarray(moves[:, :-1]), np.ascontiguousarray(moves[:, -1])
-    return SubstateChain(start, inner, stop, np.ascontiguousarray(values), prior)
+    return Substates(first, start, inner, stop, states.at, np.ascontiguousarray(values)), prior
 
 
 def expect(
-    parameters: SubstateChain, states: Substates, text: TaggedCorpus, pool: Pool, merging: bool = False
+    parameters: tuple[Substates, np.ndarray], states: Substates, text: TaggedCorpus, pool: Pool, merging: bool = False
 ) -> tuple[Substates, float, np.ndarray]:
     """Return the expected counts of a text under a model, its log-likelihood and, for ``merging``, losses of merges.
 
     Returns losses (float64 [states]): Of merging states 2i and 2i + 1 of a tag, at the first of them; zeros unless
         ``merging``.
     """
+    model, prior = parameters
     n = len(states.start)
     low = states.first[text.pair_tag]
     places = np.concatenate([[0], np.cumsum(np.diff(states.at)[text.pairs])]).astype(np.int64)
     gamma = np.empty(int(places[-1]))
     loglik = np.zeros(len(text.offsets) - 1)
-    shares = parameters.prior / np.add.reduceat(parameters.prior, states.first[:-1])[states.tag_of]
+    shares = prior / np.add.reduceat(prior, states.first[:-1])[states.tag_of]
 
     def work(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         start, stop, moves, losses = np.zeros(n), np.zeros(n), np.zeros((n, n)), np.zeros(n)
         given = text.cells, text.pairs, places, text.offsets, low, states.at
-        model = parameters.values, parameters.start, parameters.transitions, parameters.stop
-        observed_block(*block, given, model, gamma, (start, moves, stop), loglik, merging, shares, losses)
+        chain = model.emissions, model.start, model.transitions, model.stop
+        observed_block(*block, given, chain, gamma, (start, moves, stop), loglik, merging, shares, losses)
         return start, moves, stop, losses
 
     sums = None
@@ -165,12 +155,12 @@ def expect(
     if sums is None:
         sums = np.zeros(n), np.zeros((n, n)), np.zeros(n), np.zeros(n)
     start, moves, stop, losses = sums
-    emissions = np.empty(len(parameters.values))
+    emissions = np.empty(len(model.emissions))
     pool.map(
         lambda block: collect_pairs_block(*block, text.ptr, text.occurrences, states.at, places, gamma, emissions),
         text.pair_blocks,
     )
-    expected = Substates(states.first, start, moves * parameters.transitions, stop, states.at, emissions)
+    expected = Substates(states.first, start, moves * model.transitions, stop, states.at, emissions)
     return expected, float(loglik.sum()), losses
 
 
@@ -274,7 +264,7 @@ def train(
         return states
     size, turn = 1, 0
 
-    def parameters_of(states: Substates) -> SubstateChain:
+    def parameters_of(states: Substates) -> tuple[Substates, np.ndarray]:
         now, shares = renewed(states) if renewed else (text, tag_shares)
         return estimate(states, now, shares, classes, settings.smoothing)
 

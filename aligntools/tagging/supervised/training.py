@@ -137,9 +137,9 @@ def _member(
     smoothing: TagSmoothing,
 ) -> TaggerMember:
     """Turn counts into one model of a tagger."""
-    found = substates.estimate(states, text, pair_shares, classes, smoothing)
+    found, prior = substates.estimate(states, text, pair_shares, classes, smoothing)
     class_shares = substates.class_shares(states, text, classes, smoothing).astype(np.float32)
-    values = emissions(states.first, class_shares, found.prior, shares, classes.nodes, candidates)
+    values = emissions(states.first, class_shares, prior, shares, classes.nodes, candidates)
     # a tag that a word had in training has substates of its own there
     n_tags = text.n_tags
     keys = text.pair_word.astype(np.int64) * n_tags + text.pair_tag
@@ -148,6 +148,6 @@ def _member(
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     own = (keys[at] == wanted)[candidate]
     pair = at[candidate[own]]
-    values[own] = rounded(found.values[states.at[pair] + state[own] - states.first[text.pair_tag[pair]]])
+    values[own] = rounded(found.emissions[states.at[pair] + state[own] - states.first[text.pair_tag[pair]]])
     chain = CandidateChain(states.first, found.start, found.transitions, found.stop, values)
-    return TaggerMember(chain, found.prior, class_shares)
+    return TaggerMember(chain, prior, class_shares)
