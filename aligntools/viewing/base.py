@@ -1,7 +1,7 @@
 """What can be looked at: as a page, as a picture, in a terminal, in a notebook."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from os import PathLike, fspath
 from typing import Any, ClassVar
 
@@ -31,6 +31,15 @@ class View(ABC):
         """Refuse the number of an item that there is not."""
         if not 1 <= number <= len(self):
             raise UsageProblem(f"there is no {what} {number}; {has} {len(self)}")
+
+    @staticmethod
+    def _chart(number: int | None, titles: Sequence[str]) -> int:
+        """Return the number of a chart, by default the first; refuse one that there is not."""
+        number = number or 1
+        if not 1 <= number <= len(titles):
+            names = ", ".join(f"{k} {title}" for k, title in enumerate(titles, 1))
+            raise UsageProblem(f"there is no chart {number}; there are: {names or 'none'}")
+        return number
 
     @abstractmethod
     def __len__(self) -> int:

@@ -149,11 +149,7 @@ class ModelView(View):
         """Return one of the charts as SVG, by its number from 1 on; by default the first."""
         if not self.charts:
             raise UsageProblem(f"{self.title} has no chart; `View.save()` writes a page")
-        number = number or 1
-        if number > len(self.charts):
-            names = ", ".join(f"{k} {chart.title}" for k, chart in enumerate(self.charts, 1))
-            raise UsageProblem(f"there is no chart {number}; there are: {names}")
-        return self.charts[number - 1].svg()
+        return self.charts[self._chart(number, [chart.title for chart in self.charts]) - 1].svg()
 
     def text(self, *, width: int = 80, color: bool = False, number: int | None = None) -> str:
         """Return it as text: tables, the charts as bars, the most frequent words; or one chart."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from aligntools.ground.errors import UsageProblem
 from aligntools.viewing.base import View
 from aligntools.viewing.page import page
 from aligntools.viewing.terminal import text_table
@@ -160,11 +159,7 @@ class TrainingView(View):
 
     def svg(self, number: int | None = None, **how: object) -> str:
         """Return one of the charts as SVG, by its number from 1 on; by default the first."""
-        number = number or 1
-        if not 1 <= number <= len(self.charts):
-            names = ", ".join(f"{k} {title}" for k, (title, _) in enumerate(self.charts, 1))
-            raise UsageProblem(f"there is no chart {number}; there are: {names or 'none'}")
-        return self.chart(number)
+        return self.chart(self._chart(number, [title for title, _ in self.charts]))
 
     def text(self, *, width: int = 80, color: bool = False, number: int | None = None) -> str:
         """Return it as text: a table of the runs, the figures of each step, and the time of each stage."""

@@ -58,9 +58,3 @@ def eflomal_parser(program: str, description: str) -> ProgramParser:
     p.add_argument("-t", "--target", metavar="FILE", help="target text")
     p.add_argument("-i", "--input", metavar="FILE", help="both, ' ||| ' between the sides, instead of -s and -t")
     return p
-
-
-def fail(program: str, message: str) -> click.exceptions.Exit:
-    """Return what is wrong; return what ends the program with status 1."""
-    sys.stderr.write(harmless(f"{program}: {message}\n"))
-    return click.exceptions.Exit(1)

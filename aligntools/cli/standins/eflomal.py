@@ -3,10 +3,8 @@
 import getopt
 import sys
 
-import click
-
 from aligntools.cli.kinds import Named, placed
-from aligntools.cli.standins.arguments import Untouched, fail
+from aligntools.cli.standins.arguments import Wrong, program
 from aligntools.cli.standins.eflomal_align import running
 
 PROGRAM = "eflomal"
@@ -27,8 +25,8 @@ _OUTPUTS = {
 _NUMBERS = {"-1": int, "-2": int, "-3": int, "-n": int, "-m": int, "-M": int, "-N": float}
 
 
-@click.command(PROGRAM, cls=Untouched, add_help_option=False)
-def command(args: list[str]) -> None:
+@program(PROGRAM, prefix=f"{PROGRAM}: ")
+def command(args: list[str]) -> int:
     """Align numbered text as eflomal does."""
     from aligntools.adapters.eflomal.aligner import align_numbered
 
@@ -37,18 +35,18 @@ def command(args: list[str]) -> None:
         given = dict(found)
         numbers = {flag: kind(given[flag]) for flag, kind in _NUMBERS.items() if flag in given}
     except (getopt.GetoptError, ValueError) as error:
-        raise fail(PROGRAM, f"{error}\n{USAGE.rstrip()}") from None
+        raise Wrong(f"{error}\n{USAGE.rstrip()}") from None
     if "-h" in given or "-m" not in given:
         sys.stderr.write(USAGE)
-        raise click.exceptions.Exit(1)
+        return 1
     for flag in ("-m", "-M"):
         if numbers.get(flag, 1) not in (1, 2, 3):
-            raise fail(PROGRAM, f"{'(Scoring) model' if flag == '-M' else 'Model'} must be 1, 2 or 3!")
+            raise Wrong(f"{'(Scoring) model' if flag == '-M' else 'Model'} must be 1, 2 or 3!")
     files = {name: given.get(flag) for flag, name in _FILES.items()}
     outputs = {name: given.get(flag) for flag, name in _OUTPUTS.items()}
     read = [Named(flag, given.get(flag, "-")) for flag in ("-s", "-t")]
     if all(named.standard for named in read):
-        raise fail(PROGRAM, "only one of the two texts can be standard input; give -s and -t")
+        raise Wrong("only one of the two texts can be standard input; give -s and -t")
     read += [Named("-p", given["-p"]) for _ in range("-p" in given)]
     written = [Named(flag, given[flag]) for flag in _OUTPUTS if flag in given]
     with placed(read, written), running(numbers["-m"], verbose=False) as reporter:
@@ -63,3 +61,4 @@ def command(args: list[str]) -> None:
             quiet="-q" in given,
             progress=reporter,
         )
+    return 0

@@ -8,10 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from aligntools.cli.kinds import Named, placed
-from aligntools.cli.standins.arguments import ProgramParser, Untouched, eflomal_parser, fail
+from aligntools.cli.standins.arguments import ProgramParser, Wrong, eflomal_parser, program
 from aligntools.ground.errors import DataError
 
 if TYPE_CHECKING:
@@ -49,15 +47,15 @@ def parser() -> ProgramParser:
     return p
 
 
-@click.command("eflomal-align", cls=Untouched, add_help_option=False)
-def command(args: list[str]) -> None:
+@program(PROGRAM, prefix=f"{PROGRAM}: ")
+def command(args: list[str]) -> int:
     """Align as eflomal-align does."""
     from aligntools.adapters.eflomal import Aligner
     from aligntools.adapters.eflomal.aligner import align_lines
     from aligntools.formats.opening.files import text_lines
 
     o = parser().parse_args(args)
-    read = texts(o, PROGRAM)
+    read = texts(o)
     if o.priors:
         read.append(Named("-p", o.priors))
     outputs = {"links_forward": o.forward_links, "links_reverse": o.reverse_links}
@@ -67,7 +65,7 @@ def command(args: list[str]) -> None:
     for named in written:
         # of scores eflomal does not ask
         if named.flag in ("-f", "-r") and not o.overwrite and os.path.exists(named.path):
-            raise fail(PROGRAM, f"output file {named.path} exists, will not overwrite!")
+            raise Wrong(f"output file {named.path} exists, will not overwrite!")
     cuts = {f"{side}_{end}_len" for side in ("source", "target") for end in ("prefix", "suffix")}
     asked = {name: getattr(o, name) for name in {"model", "score_model", "null_prior"} | cuts}
     aligner = Aligner(**asked)
@@ -75,6 +73,7 @@ def command(args: list[str]) -> None:
         priors = text_lines(o.priors) if o.priors else None
         names = (o.input or o.source, o.input or o.target, o.priors or "")
         align_lines(aligner, *sides, outputs, priors, quiet=not o.verbose, progress=reporter, names=names)
+    return 0
 
 
 @contextlib.contextmanager
@@ -97,14 +96,14 @@ def running(model: int, verbose: bool) -> "Iterator[Reporter]":
         logger.setLevel(level)
 
 
-def texts(o: argparse.Namespace, program: str) -> list[Named]:
+def texts(o: argparse.Namespace) -> list[Named]:
     """Return the text files that are named, as (flag, path); end the program where there are none."""
     named = [("-i", o.input)] if o.input else [("-s", o.source), ("-t", o.target)]
     if not all(path for _, path in named):
-        raise fail(program, "need to specify either -s and -t, or -i")
+        raise Wrong("need to specify either -s and -t, or -i")
     for _, path in named:
         if not os.path.exists(path):
-            raise fail(program, f"input file {path} does not exist!")
+            raise Wrong(f"input file {path} does not exist!")
     return [Named(*pair) for pair in named]
 
 

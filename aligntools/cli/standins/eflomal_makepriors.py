@@ -2,10 +2,8 @@
 
 import io
 
-import click
-
 from aligntools.cli.kinds import Named, placed
-from aligntools.cli.standins.arguments import ProgramParser, Untouched, eflomal_parser
+from aligntools.cli.standins.arguments import ProgramParser, eflomal_parser, program
 from aligntools.cli.standins.eflomal_align import sides_of, texts
 from aligntools.ground.errors import DataError
 
@@ -28,8 +26,8 @@ def parser() -> ProgramParser:
     return p
 
 
-@click.command(PROGRAM, cls=Untouched, add_help_option=False)
-def command(args: list[str]) -> None:
+@program(PROGRAM, prefix=f"{PROGRAM}: ")
+def command(args: list[str]) -> int:
     """Count priors as eflomal-makepriors does."""
     from aligntools.adapters.eflomal import calculate_priors, write_priors
     from aligntools.adapters.eflomal.priors import AlignedTextError
@@ -37,7 +35,7 @@ def command(args: list[str]) -> None:
 
     o = parser().parse_args(args)
     links = [Named("-f", o.forward_alignments), Named("-r", o.reverse_alignments)]
-    with placed([*texts(o, PROGRAM), *links], [Named("-p", o.priors)]), sides_of(o) as sides:
+    with placed([*texts(o), *links], [Named("-p", o.priors)]), sides_of(o) as sides:
         alignments = text_lines(o.forward_alignments), text_lines(o.reverse_alignments)
         try:
             counted = calculate_priors(*sides, *alignments, o.reverse_priors)
@@ -48,3 +46,4 @@ def command(args: list[str]) -> None:
         write_priors(text := io.StringIO(), *counted)
         with writing(o.priors) as out:
             out.write(text.getvalue().encode("utf-8", "surrogateescape"))
+    return 0
