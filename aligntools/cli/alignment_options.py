@@ -1,6 +1,6 @@
 """Options of the commands that align: align, mre-align, contrastive-align, train-hmm."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,7 +9,7 @@ from aligntools import AlignerSettings, Decisions, Reading
 from aligntools.aligning.evidence_kinds import SETTINGS, EvidenceOptions
 from aligntools.aligning.text_files import LinkWriting, PiecedText, TextFiles
 from aligntools.cli import declarations, kinds, options
-from aligntools.cli.kinds import FC
+from aligntools.cli.kinds import Decorator
 from aligntools.encoding.settings import EncoderSettings
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.progress import Watch
@@ -50,7 +50,7 @@ text = options.group(
 save_model = options.written("--save-model", excludes=("model",), help="Save the model that was trained.")
 
 
-def model_files(saved: Any) -> Callable[[FC], FC]:
+def model_files(saved: Any) -> Decorator:
     """Return the options of models on disk; ``saved`` is where one is saved."""
     return options.group(
         "Models",
@@ -69,7 +69,7 @@ def model_files(saved: Any) -> Callable[[FC], FC]:
 models = model_files(save_model)
 
 
-def deciding(note: str = "") -> Callable[[FC], FC]:
+def deciding(note: str = "") -> Decorator:
     """Return the options of how links are decided on; with a ``note`` the command chooses ``symmetrize`` itself."""
     return options.group(
         "Links",
@@ -148,7 +148,7 @@ limits = options.group(
 )
 
 
-def whole_text(*more: Any, without: Collection[str] = ()) -> Callable[[FC], FC]:
+def whole_text(*more: Any, without: Collection[str] = ()) -> Decorator:
     """Return how a text is read that one model aligns, and how the work is done; ``more``: of the model."""
     return options.group(
         "Text and resources",

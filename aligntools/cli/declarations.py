@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from aligntools.cli import kinds
 from aligntools.cli.flags import as_flag, flag, on_command_line
-from aligntools.cli.kinds import FC
+from aligntools.cli.kinds import Decorator
 from aligntools.ground.declarations import Declared, Settings, declared
 from aligntools.ground.errors import UsageProblem
 
@@ -17,7 +17,7 @@ S = TypeVar("S", bound=Settings)
 K = TypeVar("K")
 
 
-def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Callable[[FC], FC]:
+def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Decorator:
     """Return click's option for a field of settings.
 
     *flags: Short flags besides the long one.
@@ -80,9 +80,7 @@ def _metavar(one: Declared) -> str:
     return f"{name},{name}.." if one.several else name
 
 
-def group(
-    kind: type[Settings], *names: str, without: Iterable[str] = (), title: str = "", **rules: Any
-) -> Callable[[FC], FC]:
+def group(kind: type[Settings], *names: str, without: Iterable[str] = (), title: str = "", **rules: Any) -> Decorator:
     """Return one decorator for fields of settings, all that have a title by default, under their titles in the help.
 
     title: In the place of the fields' own; rules: what all of them need and exclude.
@@ -90,7 +88,7 @@ def group(
     known = declared(kind)
     chosen = [name for name in names or known if (names or known[name].option.group) and name not in without]
 
-    def decorate(function: FC) -> FC:
+    def decorate(function: Any) -> Any:
         for name in reversed(chosen):
             function = kinds.group(title or known[name].option.group, option(kind, name), **rules)(function)
         return function

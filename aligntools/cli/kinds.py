@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeAlias
 
 import click
 from click.shell_completion import CompletionItem
@@ -19,8 +19,8 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import Range
 from aligntools.store import atomic_write
 
-#: What decorators of click take and return.
-FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
+#: What adds options to a function, or to a command.
+Decorator: TypeAlias = Callable[[Any], Any]
 
 
 class Word(click.types.StringParamType):
@@ -215,32 +215,31 @@ def option(
     when: str = "",
     said: str = "",
     **about: Any,
-) -> Callable[[FC], FC]:
+) -> Decorator:
     """Return click's option with what it needs and excludes; see `declarations.Option`. Of fields `--set` gives it."""
     plain = max(flags, key=len).partition("/")[0].lstrip("-").replace("-", "_")
     if next((flag for flag in flags if flag[0] != "-"), plain) in EXPERT:
         about = {"hidden": True, "cls": Field} | about
 
-    def decorate(function: FC) -> FC:
+    def decorate(function: Any) -> Any:
         found: Any = click.option(*flags, **about)(function)
         found.__click_params__[-1].rules = [Option("", needs=needs, excludes=excludes, when=when, said=said)]
-        result: FC = found
-        return result
+        return found
 
     return decorate
 
 
-def file(*flags: str, **about: Any) -> Callable[[FC], FC]:
+def file(*flags: str, **about: Any) -> Decorator:
     """Return an option that names a file; parameters are as for `option`."""
     return option(*flags, **{"metavar": "FILE"} | about)
 
 
-def written(*flags: str, **about: Any) -> Callable[[FC], FC]:
+def written(*flags: str, **about: Any) -> Decorator:
     """Return an option that names a file to be written; parameters are as for `option`."""
     return file(*flags, **{"type": WRITTEN} | about)
 
 
-def choice(*flags: str, choices: Sequence[str], **about: Any) -> Callable[[FC], FC]:
+def choice(*flags: str, choices: Sequence[str], **about: Any) -> Decorator:
     """Return an option that takes one of several values, by default the first; parameters are as for `option`."""
     return option(*flags, type=click.Choice(choices), default=choices[0], show_default=True, **about)
 
@@ -251,21 +250,19 @@ def group(
     needs: tuple[str, ...] = (),
     excludes: tuple[str, ...] = (),
     said: str = "",
-) -> Callable[[FC], FC]:
+) -> Decorator:
     """Return one decorator for options under a title in the help, in this order; all have these rules."""
 
-    def decorate(function: FC) -> FC:
-        decorated: Any = function
+    def decorate(function: Any) -> Any:
         before = len(getattr(function, "__click_params__", ()))
         for option in reversed(options):
-            decorated = option(decorated)
-        for parameter in decorated.__click_params__[before:]:
+            function = option(function)
+        for parameter in function.__click_params__[before:]:
             if title and not hasattr(parameter, "group"):
                 parameter.group = title
             if needs or excludes:
                 ruled = getattr(parameter, "rules", [])
                 parameter.rules = [*ruled, Option("", needs=needs, excludes=excludes, said=said)]
-        result: FC = decorated
-        return result
+        return function
 
     return decorate

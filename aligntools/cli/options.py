@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from aligntools import Loading, PieceReading, Reading, Tokenizing
 from aligntools.cli import declarations, flags, kinds
-from aligntools.cli.kinds import FC
+from aligntools.cli.kinds import Decorator
 from aligntools.cli.kinds import Number as Number
 from aligntools.cli.kinds import Place as Place
 from aligntools.cli.kinds import choice as choice
@@ -278,7 +278,7 @@ def _quiet(_context: click.Context, _parameter: click.Parameter, value: bool) ->
     return value
 
 
-def verbosity(function: FC) -> FC:
+def verbosity(function: Any) -> Any:
     """Add ``-q/--quiet`` and ``-v/--verbose``, passed as ``quiet`` and ``verbose`` (bool)."""
     for one in (
         click.option("-v", "--verbose", is_flag=True, help="More figures on standard error."),
@@ -290,7 +290,7 @@ def verbosity(function: FC) -> FC:
 
 def output(
     help: str = "Write to this file instead of standard output, completely or not at all.",
-) -> Callable[[FC], FC]:
+) -> Decorator:
     """Return ``-o/--output FILE``, passed as ``output`` (str; ``-``, the default, is standard output)."""
     return written("-o", "--output", default="-", help=help)
 
@@ -335,7 +335,7 @@ def _bounding(_ctx: click.Context, _option: click.Parameter, value: int | None) 
     return value
 
 
-def max_memory(help: str | None = None) -> Callable[[FC], FC]:
+def max_memory(help: str | None = None) -> Decorator:
     """Return ``--max-memory SIZE``, passed as ``max_memory`` (int, bytes); if it is given, it bounds the process."""
     instead = {} if help is None else {"help": help}
     return declarations.option(Run, "max_memory", callback=_bounding, **instead)

@@ -99,8 +99,8 @@ class Reporter:
         figures.setdefault("stage", step.stage)
         figures.setdefault("seconds", now - self.last)
         self.last = now
-        if step.total is not None:
-            self.expect(step.total + self.extra)
+        if step.total is not None and not self.counting:
+            self._open(step.total + self.extra, "step")
         self.advance(step.stage)
         figures["peak_mb"] = peak_mb()
         self.stages[step.stage] = self.stages.get(step.stage, 0.0) + figures["seconds"]
@@ -113,11 +113,6 @@ class Reporter:
             self.log.write((json.dumps(figures) + "\n").encode())
             self.log.flush()
 
-    def expect(self, steps: int) -> None:
-        """Show a bar of ``steps`` steps, where standard error is a terminal and nothing else is printed there."""
-        if not self.counting:
-            self._open(steps, "step")
-
     def begin(self, what: str, total: int | None = None, unit: str = "step") -> None:
         """Show a new bar in place of the one before."""
         self.close()
@@ -126,6 +121,7 @@ class Reporter:
             self.bar.set_description(what)
 
     def _open(self, total: int | None, unit: str) -> None:
+        """Show a bar, where standard error is a terminal and nothing else is printed there."""
         self.counting, self.done, self.total, self.unit = True, 0, total, unit
         if sys.stderr.isatty() and not self.quiet and not self.verbose:
             from tqdm import tqdm

@@ -7,14 +7,14 @@ from typing import Any
 import click
 
 from aligntools.cli import declarations, options, reporter
-from aligntools.cli.kinds import FC
+from aligntools.cli.kinds import Decorator
 from aligntools.ground.errors import UsageProblem, readable
 from aligntools.ground.ranges import BOOTSTRAP
 from aligntools.metrics.base import Score
 from aligntools.metrics.report import compare_scores
 
 
-def tests(figure: str) -> Callable[[FC], FC]:
+def tests(figure: str) -> Decorator:
     """Add ``--bootstrap`` and ``--seed``, about intervals of a figure, and the options about messages."""
     random = options.group(
         "Tests",
@@ -31,7 +31,7 @@ def tests(figure: str) -> Callable[[FC], FC]:
     return options.group("", random, options.group("Messages", options.verbosity))
 
 
-def paired(figure: str, system: str) -> Callable[[FC], FC]:
+def paired(figure: str, system: str) -> Decorator:
     """Return the option ``--paired``; its help names the tested ``figure``, and each further file as ``system``."""
     return click.option("--paired", is_flag=True, help=f"Test the {figure} of each further {system} against the first.")
 

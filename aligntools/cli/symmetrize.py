@@ -1,13 +1,12 @@
 """``aligntools symmetrize``: alignment files combined, converted, checked, shown and compared."""
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import click
 
 from aligntools.cli import declarations, options, reporter
-from aligntools.cli.kinds import FC
+from aligntools.cli.kinds import Decorator
 from aligntools.links.operations import OPERATIONS, combine_files
 from aligntools.links.settings import CombiningSettings
 
@@ -42,7 +41,7 @@ Example:
 _ONE_WAY = "give the files either as arguments or with -i and -j"
 
 
-def _texts(name: str, about: str) -> Callable[[FC], FC]:
+def _texts(name: str, about: str) -> Decorator:
     return click.option(name, nargs=2, metavar="SRC TGT", type=options.Place(), help=about)
 
 

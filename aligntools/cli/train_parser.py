@@ -1,7 +1,6 @@
 """``aligntools train-parser``: a dependency parser from a treebank, or from tags alone."""
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import click
@@ -9,7 +8,7 @@ import click
 from aligntools import InducedParserSettings, ParserReading, ParserSettings
 from aligntools.cli import declarations, options, training
 from aligntools.cli.flags import renamed
-from aligntools.cli.kinds import FC
+from aligntools.cli.kinds import Decorator
 
 _TAGS = ("column", "predicted_columns", "map")
 #: The options of each use of the command, apart from those that both have; a tagged text has a separator.
@@ -26,7 +25,7 @@ USES = {
 }
 
 
-def _length(name: str) -> Callable[[FC], FC]:
+def _length(name: str) -> Decorator:
     """Return an option on the length of sentences, which is another one with --unsupervised."""
     default, other = getattr(ParserSettings, name), getattr(InducedParserSettings, name)
     otherwise = f"{default}" if default == other else f"{default}; {other} with --unsupervised"

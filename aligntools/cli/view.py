@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from click.core import ParameterSource
 
 from aligntools import GoldReading, ModelViewing
 from aligntools.cli import declarations, kinds, options, reporter
@@ -252,8 +251,7 @@ KINDS = {
     ),
 )
 @options.group("Messages", options.verbosity)
-@click.pass_context
-def command(ctx: click.Context, /, title: str | None, **given: Any) -> None:
+def command(title: str | None, **given: Any) -> None:
     """Look at results: in the terminal, as a page (-o), as a picture (--svg).
 
     With -s, -t (or -i) and -a: sentence pairs with their links, of one system or several, beside gold links if there
@@ -279,7 +277,7 @@ def command(ctx: click.Context, /, title: str | None, **given: Any) -> None:
       aligntools view data/samples/en.conllu --sentence 3
     """
     kind = _kind(given)
-    _check_options(ctx, kind)
+    _check_options(kind)
     with reporter.shown(given["quiet"]):
         shown = KINDS[kind].view_of(given, title)
     number = given["number"]
@@ -305,12 +303,12 @@ def _kind(given: dict[str, Any]) -> str:
     )
 
 
-def _check_options(ctx: click.Context, name: str) -> None:
+def _check_options(name: str) -> None:
     """Refuse options of another kind's group."""
     others = {kind.group for kind in KINDS.values()} - {KINDS[name].group}
-    for parameter in ctx.command.params:
-        given = ctx.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
-        if given and getattr(parameter, "group", None) in others and parameter.name not in KINDS[name].shared:
+    given = declarations.given().difference(KINDS[name].shared)
+    for parameter in click.get_current_context().command.params:
+        if parameter.name in given and getattr(parameter, "group", None) in others:
             raise UsageProblem(f"{parameter.opts[0]} does not go with {name}")
 
 

@@ -45,8 +45,7 @@ class Family:
         slopes = np.divide(counts, p, out=np.zeros(len(p)), where=p > 0)
         mean = np.bincount(self.groups, counts, len(self.rates))  # sum of p * slope: moves along it change nothing
         used = np.divide(1.0, totals, out=np.zeros(len(totals)), where=totals > 0)
-        found: np.ndarray = (slopes - mean[self.groups]) * used[self.groups]
-        return found
+        return np.asarray((slopes - mean[self.groups]) * used[self.groups])
 
     def adapt(self, p: np.ndarray, directions: np.ndarray) -> None:
         """Let rates grow where the direction agrees with the step before, shrink where it turned."""

@@ -88,8 +88,7 @@ class _Vectors:
         out = np.zeros((len(self.blocks), len(used)))
         runs = range(len(self.blocks))
         self.map(lambda b: kernels.inner_products(rows, used, vector, *self.blocks[b], out[b]), runs)
-        found: np.ndarray = np.add.reduce(out, axis=0)
-        return found
+        return np.asarray(np.add.reduce(out, axis=0))
 
     def dot(self, a: np.ndarray, b: np.ndarray) -> float:
         return float(self.inner(a[None], [0], b)[0])
@@ -187,8 +186,7 @@ def _direction(state: LbfgsState, vectors: _Vectors) -> np.ndarray:
         c[s] += alpha[k] - beta
     direction = -scale * state.gradient
     vectors.combine(state.history, rows, c[rows], direction)
-    found: np.ndarray = direction
-    return found
+    return np.asarray(direction)
 
 
 def _search(

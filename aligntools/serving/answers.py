@@ -87,6 +87,9 @@ class Sentence:
         return {"words": self.words, "spans": self.spans}
 
 
+_Pairs: TypeAlias = Sequence[tuple[Sentence, Sentence]]
+
+
 class Answers:
     """Answers to requests, by models of which the first is the default; ``threads`` look for links at a time."""
 
@@ -113,7 +116,7 @@ class Answers:
         ):
             raise Refused(422, "'threshold' is a probability, a number from 0 to 1")
 
-        def answer(name: str, pairs: Sequence[tuple[Sentence, Sentence]], _: Tokenizing) -> list[dict[str, Any]]:
+        def answer(name: str, pairs: _Pairs, _: Tokenizing) -> list[dict[str, Any]]:
             found = []
             words = [(source.words, target.words) for source, target in pairs]
             aligned: list[Alignment] = []
@@ -140,7 +143,7 @@ class Answers:
     def check(self, body: Any) -> dict[str, Any]:
         """Return what translations leave out, add or repeat; see `aligntools.check`. Raises as `align` does."""
 
-        def answer(name: str, pairs: Sequence[tuple[Sentence, Sentence]], _: Tokenizing) -> list[dict[str, Any]]:
+        def answer(name: str, pairs: _Pairs, _: Tokenizing) -> list[dict[str, Any]]:
             model = self.models[name]
             checker, at = self._checker(name).again(), 0
             words = [[pair[side].words for pair in pairs] for side in (0, 1)]
@@ -170,7 +173,7 @@ class Answers:
     def transfer_markup(self, body: Any) -> dict[str, Any]:
         """Return translations with the tags of their sources; see `MarkupTransfer`. Raises as `align` does."""
 
-        def answer(name: str, pairs: Sequence[tuple[Sentence, Sentence]], how: Tokenizing) -> list[dict[str, Any]]:
+        def answer(name: str, pairs: _Pairs, how: Tokenizing) -> list[dict[str, Any]]:
             found, good = list[dict[str, Any]](), []
             for source, target in pairs:
                 try:
@@ -186,7 +189,7 @@ class Answers:
     def _answered(
         self,
         body: Any,
-        answer: Callable[[str, Sequence[tuple[Sentence, Sentence]], Tokenizing], list[dict[str, Any]]],
+        answer: Callable[[str, _Pairs, Tokenizing], list[dict[str, Any]]],
         more: frozenset[str] | set[str] = frozenset(),
         tags: bool = False,
     ) -> dict[str, Any]:

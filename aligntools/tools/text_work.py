@@ -35,8 +35,7 @@ class OpenedText:
     @property
     def inputs(self) -> TextSides:
         """What functions take in place of the text's files."""
-        source, target = (self.tokens or self.raw).inputs
-        return source, target
+        return tuple((self.tokens or self.raw).inputs)
 
     def aligned(self) -> tuple[Aligner, Iterator[Alignments]]:
         """Return a model, which is trained on the text and saved where there is none, and the text aligned by it."""

@@ -4,10 +4,9 @@ import math
 import sys
 from collections.abc import Sequence
 
-import click
-
 from aligntools import AlignerSettings
 from aligntools.cli.kinds import Named, check
+from aligntools.cli.standins.arguments import program
 from aligntools.cli.standins.fast_align_form import FastAlignForm, LinksOf, sides_of
 from aligntools.formats.opening import files
 from aligntools.ground.declarations import range_of
@@ -31,9 +30,8 @@ where heuristic is one of: ({" ".join(METHODS)}) default=grow-diag-final-and
 P_NULL = 0.08
 
 
-@click.command("force_align.py", add_help_option=False, context_settings={"ignore_unknown_options": True})
-@click.argument("args", nargs=-1)
-def command(args: tuple[str, ...]) -> int:
+@program("force_align.py")
+def command(args: list[str]) -> int:
     """Align as force_align.py does."""
     if not 4 <= len(args) <= 5:
         sys.stderr.write(USAGE)

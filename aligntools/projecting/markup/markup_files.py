@@ -81,22 +81,18 @@ class Report:
     """Counts of tags by how they were placed, and the confidence."""
 
     def __init__(self) -> None:
-        self.tags, self.unsure, self.segments = 0, 0, 0
-        self.long: list[int] = []
-        self.missing, self.added = 0, 0
-        self.left: Counter[str] = Counter()
-        self.problems, self.first_problem = 0, ""
-        self.how: Counter[str] = Counter()
+        self.unsure = self.segments = 0
+        self.long, self.problems = list[int](), list[str]()
+        self.left, self.how, self.differ = Counter[str](), Counter[str](), Counter[str]()
 
     def rows(self, found: MarkedText, target: str, number: int) -> Iterator[str]:
         """Count the tags of a segment and the placeholders that differ, and yield a line for each."""
         self.segments += 1
         if found.problem:
-            self.add_problem(found.problem)
+            self.problems.append(found.problem)
         if found.tags and found.tags[0].how == BY_POSITION:
             self.long.append(number)
         for tag in found.tags:
-            self.tags += 1
             self.how[tag.how] += 1
             self.unsure += tag.confidence < UNSURE
             text = target[tag.begin : tag.end].translate(_PLAIN)
@@ -104,37 +100,34 @@ class Report:
             yield f"{number}\t{shown}\t{tag.confidence:.3f}\t{tag.linked:.3f}\t{tag.how}\t{text}\n"
         yield from self.placeholders(found.missing, found.added, number)
 
-    def add_problem(self, problem: str) -> None:
-        """Count a segment whose tags could not be carried over."""
-        self.problems += 1
-        self.first_problem = self.first_problem or problem
-
     def warn(self, document: str | None) -> None:
         """Warn of segments that could not be read, and of a document in which nothing was done."""
         if self.problems:
-            counted = f"{self.problems} segments are" if self.problems > 1 else "1 segment is"
-            _log.warning("%s left without tags, such as %s", counted, self.first_problem)
+            counted = f"{len(self.problems)} segments are" if len(self.problems) > 1 else "1 segment is"
+            _log.warning("%s left without tags, such as %s", counted, self.problems[0])
         if document is not None and not self.segments:
             why = "; ".join(f"{count} {reason}" for reason, count in sorted(self.left.items()) if reason)
             _log.warning("%s: nothing was to be done: %s", document, why or "no segment has tags and a translation")
 
     def placeholders(self, missing: Sequence[str], added: Sequence[str], number: int) -> Iterator[str]:
         """Count placeholders that a translation lacks, or has beyond those of its source; yield a line for each."""
-        self.missing, self.added = self.missing + len(missing), self.added + len(added)
         for how, these in (("missing", missing), ("added", added)):
+            self.differ[how] += len(these)
             for one in these:
                 yield f"{number}\t{one.translate(_PLAIN)}\t0.000\t0.000\t{how}\t\n"
 
     def summary(self) -> str:
         """Return how many tags were placed how."""
         how = ", ".join(f"{count} by {name}" for name, count in sorted(self.how.items()))
-        placed = f"{self.segments} segments, {self.tags} tags" + (f": {how}; {self.unsure} unsure" if how else "")
+        placed = f"{self.segments} segments, {self.how.total()} tags" + (
+            f": {how}; {self.unsure} unsure" if how else ""
+        )
         placed += "".join(f"; {count} {why}, and are as they were" for why, count in sorted(self.left.items()) if why)
         if self.long:
             placed += f"; over-long (more than {WORDS:,} words or {CHARACTERS:,} characters): {len(self.long)}, first"
             placed += f" segment {self.long[0]}; their tags are as far along as in the source"
-        differ = f"; placeholders: {self.missing} missing, {self.added} added"
-        return placed + (differ if self.missing or self.added else "")
+        differ = f"; placeholders: {self.differ['missing']} missing, {self.differ['added']} added"
+        return placed + (differ if self.differ.total() else "")
 
 
 def transfer_markup_files(
@@ -267,8 +260,7 @@ def _document(
     found = _marked(transfer, [(one.source, one.target.text) for one, wanted in each if wanted], run, pool)
     written = []
     report.left += document.others
-    for problem in document.problems if isinstance(document, TranslationFile) else ():
-        report.add_problem(str(problem))
+    report.problems += map(str, document.problems) if isinstance(document, TranslationFile) else ()
     for number, (one, wanted) in enumerate(each, 1):
         if wanted:
             text, target = next(found)
