@@ -1,6 +1,5 @@
 """Stands in for hunalign: its arguments, its ladders and text, its messages about gold and quality."""
 
-import contextlib
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -158,11 +157,6 @@ def _written(left: Sequence[_Segment], sides: Sequence[Sequence[str]], o: dict[s
     )
 
 
-def _lines(path: str) -> list[str]:
-    with contextlib.closing(files.text_lines(path)) as lines:
-        return list(lines)
-
-
 def _characters(line: str) -> str:
     """Return a line that is not UTF-8 as Latin-1."""
     try:
@@ -180,7 +174,7 @@ def _aligned(
     Lines <p> are the same places if both have as many of them, else borders of paragraphs.
     """
     with placed([Named("source_text", source), Named("target_text", target)], [Named("output", output)]):
-        lines = [_lines(source), _lines(target)]
+        lines = [list(files.text_lines(path)) for path in (source, target)]
         sides, marks = lines, [sum(line.strip(SPACE) == _PARAGRAPH for line in side) for side in lines]
         if marks[0] == marks[1] > 0:
             settings = replace(settings, anchors=_PARAGRAPH)
@@ -200,7 +194,7 @@ def command(args: list[str]) -> int:
     """Align sentences as hunalign does."""
     o, places = parse(args)
     dictionary, *places = places
-    listed = any(line.strip(SPACE) for line in _lines(dictionary))
+    listed = any(line.strip(SPACE) for line in files.text_lines(dictionary))
     settings = SentenceSettings(encoder=False, moved=False, dictionary=(dictionary,) if listed else ())
     if o["autodict"]:
         raise UsageProblem("-autodict: what is learned of words is not kept; leave it out")
