@@ -6,9 +6,7 @@ import math
 
 import numpy as np
 
-# ---------------------------------------------------------------------------------------------------------
 # Symmetrization: one sentence, sets of (source, target); a matrix of 0 and 1 is scanned as the programs do
-# ---------------------------------------------------------------------------------------------------------
 
 
 def symmetrize(forward, reverse, method, flavor="atools"):
@@ -77,10 +75,8 @@ def _grow_symal(forward, reverse, diagonal):
     return result
 
 
-# ---------------------------------------------------------------------------------------------------------
 # Alignment models. One direction: ``emissions[j][i]`` is p(observed word j | given word i), ``null[j]`` that of
 # the observed word under NULL. A path is one state for each observed word: (position, whether it is real).
-# ---------------------------------------------------------------------------------------------------------
 
 
 class Jumps:
@@ -215,9 +211,7 @@ def diagonal_distance(posteriors, first=0):
     return total, posteriors.sum()
 
 
-# ---------------------------------------------------------------------------------------------------------
 # The table of pairs: a corpus is a list of (source words, target words)
-# ---------------------------------------------------------------------------------------------------------
 
 
 def cooccurrence(corpus, weights=None):
@@ -245,9 +239,7 @@ def agreement(forward, reverse):
     return np.asarray(forward) * np.asarray(reverse)
 
 
-# ---------------------------------------------------------------------------------------------------------
 # Deciding on links: matrices [source, target] of posteriors
-# ---------------------------------------------------------------------------------------------------------
 
 
 def above(matrix, threshold):
@@ -286,10 +278,8 @@ def best_links(matrix, forward):
     return sorted(links)
 
 
-# ---------------------------------------------------------------------------------------------------------
 # Fertility sampler (Östling & Tiedemann 2016). A corpus is a list of (given words, observed words); the state
 # is a list of lists: the position that each observed word is linked to, -1 for NULL.
-# ---------------------------------------------------------------------------------------------------------
 
 
 class SplitMix:
