@@ -143,9 +143,8 @@ class Tried:
 
 
 def tried(entries: Sequence[Entry], source: AnyVocabulary, target: AnyVocabulary, written: Bitext) -> Tried:
-    """Return which of a file's entries are believed, with the sides as a text has them.
+    """Return which of a file's entries are believed, with the sides as a text of such words has them.
 
-    source, target: All words of the text.
     written: The text, or a part of it.
     """
     turned = [Entry(one.target, one.source, one.weight) for one in entries]
@@ -169,8 +168,7 @@ def tried(entries: Sequence[Entry], source: AnyVocabulary, target: AnyVocabulary
 def borne_out(entries: Iterable[Entry], written: Bitext) -> tuple[float, int]:
     """Return how far words with entries have one of these in their own sentence pair, beyond chance, and how many do.
 
-    From the first a standard error is taken off. Words that are the same on both sides show nothing, and are passed
-    over.
+    A standard error is taken off the first. Words that are the same on both sides show nothing.
     """
     pairs = {(fold(s), fold(t)) for s, t, _ in entries if " " not in s and " " not in t}
     priors = priors_of((s, t, 1.0) for s, t in sorted(pairs) if s != t)
@@ -194,8 +192,6 @@ def standing(entries: Iterable[Entry], texts: Iterable[Bitext]) -> tuple[Priors,
     """Return links of entries of several words that stand together somewhere in a text, and how many entries do.
 
     Each word on the longer side has one link in all, as other words have.
-
-    texts: The parts of the text.
     """
     several = (one for one in entries if " " in one.source or " " in one.target)
     wanted: Phrases = {one: (fold(one.source).split(" "), fold(one.target).split(" ")) for one in several}

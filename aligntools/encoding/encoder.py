@@ -26,7 +26,6 @@ def run(weights: EncoderWeights, texts: Sequence[np.ndarray], wanted: Sequence[i
     """Return the states of texts, float32 [wanted, pieces, width]; equal texts are read once.
 
     texts (list of int32 [pieces]): With the pieces that stand around a text; no longer than there are positions.
-    wanted: Layers, from 0, the embeddings.
     """
     first: dict[bytes, int] = {}
     same = [first.setdefault(text.tobytes(), k) for k, text in enumerate(texts)]
@@ -126,10 +125,7 @@ LAYER = 7
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """An encoder, or its first layers.
-
-    checksum: Of its weights, hexadecimal.
-    """
+    """An encoder, or its first layers; ``checksum`` is that of its weights, hexadecimal."""
 
     name: str
     checksum: str
@@ -153,8 +149,7 @@ class Encoder:
 
         Words without a piece, such as invisible characters, have zeros.
 
-        sentences: Words as they are written, not lower-cased.
-        layers: From 0, the embeddings, to `depth`.
+        sentences: Words as they are written, not lower-cased; ``layers`` are from 0, the embeddings, to `depth`.
         """
         return list(self.stream(sentences, layers, pool))
 

@@ -74,10 +74,7 @@ def odds(belief: float) -> np.ndarray:
 
 
 def look(belief: float, read: bool) -> np.ndarray:
-    """Return the weights of a second look at cells, where the encoder is believed so far; float64.
-
-    read: The encoder had a part in the base model.
-    """
+    """Return the weights of a second look at cells, float64; ``read``: the encoder had a part in the base model."""
     found = max(0.0, 2.0 * belief - 1.0) * (LOOK if read else LOOK_UNREAD)
     found[0] += 1.0 - max(0.0, 2.0 * belief - 1.0)
     return found
@@ -114,10 +111,7 @@ class Knowledge:
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """An encoder with the layers that words are compared by.
-
-    map: Of the states of these layers.
-    """
+    """An encoder with the layers that words are compared by, and a map of their states."""
 
     encoder: Encoder
     layers: tuple[int, ...]
@@ -131,10 +125,7 @@ class Member:
     def knowledge(
         self, bitext: Bitext, pool: Pool, tell: Callable[[int, int], None] = lambda _done, _of: None
     ) -> Knowledge:
-        """Compare the words of each sentence pair, as they are written.
-
-        tell: Called with how many more pairs were read, and how many there are.
-        """
+        """Compare the words of each pair, as they are written; ``tell`` gets how many more were read, of how many."""
         parts: list[GivenLinks] = []
         agreed, by_chance = np.zeros(2, int), np.zeros(2, int)
         for source, target in self._blocks(bitext, pool):
@@ -221,9 +212,8 @@ def shipped_map() -> WordMap:
 
 
 def member(folder: str | None = None, layer: int | None = None) -> Member:
-    """Return the encoder that the package brings, with its map, or that of a folder.
+    """Return the encoder that the package brings, with its map, or that of a folder; see `encoder.load`.
 
-    folder: See `encoder.load`.
     layer: Compare words by the states of this layer. By default those of the map, of the brought encoder, and of
         `encoder.LAYER` in folders.
     """

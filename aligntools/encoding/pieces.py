@@ -25,11 +25,7 @@ UNKNOWN = 10.0
 
 
 class UnigramCutter:
-    """Cuts by the most probable sequence of pieces (Kudo 2018).
-
-    scores: Log-probabilities.
-    replaced: What stands for a character.
-    """
+    """Cuts by the most probable sequence of pieces (Kudo 2018); ``replaced`` has what stands for a character."""
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ _SMALL = np.float32(1e-9)
 Similarities: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def compared(source: np.ndarray, target: np.ndarray) -> Similarities:
+def compare_pair(source: np.ndarray, target: np.ndarray) -> Similarities:
     """Compare the states of two sentences, float32 [layers, words, width]."""
     known = np.any(source, (0, 2))[:, None] & np.any(target, (0, 2))[None, :]
     cosines = np.zeros(known.shape, np.float32)
@@ -48,7 +48,7 @@ def compared(source: np.ndarray, target: np.ndarray) -> Similarities:
 def compare(sources: Iterable[np.ndarray], targets: Iterable[np.ndarray]) -> list[Similarities]:
     """Compare the states of pairs of sentences."""
     with one_thread():
-        return list(map(compared, sources, targets))
+        return list(map(compare_pair, sources, targets))
 
 
 def unit(states: np.ndarray) -> np.ndarray:

@@ -52,8 +52,6 @@ def word_vectors(words: Sequence[str], pool: Pool) -> np.ndarray:
     """Return the vectors of words, float32 [words, WIDTH]; those beyond what is compared are left zeros.
 
     Words go in blocks of always the same size, so that neither the number of threads nor the package's shows.
-
-    Raises UsageProblem when the package is not installed.
     """
     encoder = loaded()
     cut = [word[:_LETTERS].encode("utf-8", "replace").decode() for word in words[:WORDS]]

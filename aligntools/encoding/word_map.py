@@ -39,10 +39,7 @@ class Linked:
 
 @dataclass(frozen=True, eq=False)
 class WordMap:
-    """Maps of the states of some layers.
-
-    matrices (float32 [layers, width, width]): States, as rows, are multiplied by them.
-    """
+    """Maps of the states of some layers, which as rows are multiplied by them; float32 [layers, width, width]."""
 
     layers: tuple[int, ...]
     matrices: np.ndarray

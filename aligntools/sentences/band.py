@@ -174,10 +174,7 @@ def belief(anchors: np.ndarray, found: np.ndarray) -> float:
 
 
 def around(found: np.ndarray, n: int, m: int, nodes: int = NODES) -> Band:
-    """Return the band around a chain of anchors; where they are far apart, around the line between them.
-
-    nodes: Rows are cut around the line so that there are not many more.
-    """
+    """Return the band around a chain of anchors, and around the line between distant ones: not many more nodes."""
     points = np.concatenate([[[0, 0]] * ANCHORS, found, [[n, m]] * ANCHORS])
     rows = np.arange(n + 1)
     where = np.searchsorted(points[:, 0], rows, side="right")  # the first anchor behind each row

@@ -287,10 +287,8 @@ def align_sentence_files(
 ) -> SentenceAlignment:
     """Find the groups of two documents in files and write them.
 
-    output: The pairs.
     languages: Of both sides, for TMX, such as ``de-en``.
     ladder: The groups, by numbers of lines from 0, and their scores.
-    source_alone, target_alone: Sentences without a partner.
     """
     codes = _codes(output_format, languages or settings.split_sentences)
     documents = _read(source, target, settings, (source, target))

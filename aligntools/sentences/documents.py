@@ -37,7 +37,7 @@ _PARAGRAPH = re.compile(r"\\(?!v\b)")
 _HEADING = re.compile(r"\\(?:c|m?s\d?|mt\d?|mte\d?|imt\d?|r|mr|d|sp|qa|cl|cd)\b")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class SentenceDocument:
     """The sentences of a document.
 
@@ -45,15 +45,22 @@ class SentenceDocument:
     lines: The sentences, as they are in the text.
     numbers: The line of each, from 0, where blank lines and marks count; of text that was split, of web pages, DOCX and
         USFM the number of the sentence.
-    costs (float64 [sentences + 1]): What it costs to have the sentences on both sides of a place in one group.
     marks: What is marked, and how many sentences are before it.
+    borders: How many sentences are before each border of paragraphs.
     """
 
     name: str
-    lines: list[str]
-    numbers: list[int]
-    costs: np.ndarray
-    marks: list[tuple[str, int]]
+    lines: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    marks: list[tuple[str, int]] = field(default_factory=list)
+    borders: set[int] = field(default_factory=set)
+
+    @property
+    def costs(self) -> np.ndarray:
+        """What it costs to have the sentences on both sides of a place in one group, float64 [sentences + 1]."""
+        costs = np.zeros(len(self.lines) + 1)
+        costs[[k for k in self.borders if 0 < k < len(self.lines)]] = BORDER
+        return costs
 
     def text(self, sentences: Iterable[int]) -> str:
         """Return sentences, with spaces between."""
@@ -63,23 +70,16 @@ class SentenceDocument:
         """Return sentences, a line each."""
         return "".join(self.text([k]) + "\n" for k in numbers)
 
-
-@dataclass
-class _Reading:
-    """What is read so far."""
-
-    lines: list[str] = field(default_factory=list)
-    numbers: list[int] = field(default_factory=list)
-    borders: set[int] = field(default_factory=set)
-    marks: list[tuple[str, int]] = field(default_factory=list)
-
     def mark(self, name: str) -> None:
+        """Mark what comes next."""
         self.marks.append((name, len(self.lines)))
 
     def border(self) -> None:
+        """Set a border before what comes next."""
         self.borders.add(len(self.lines))
 
     def add(self, sentences: Iterable[str], number: int | None = None) -> None:
+        """Add sentences of a line, but blank ones; they are numbered by themselves where no number is given."""
         for sentence in sentences:
             if sentence.strip(_SPACES):
                 self.numbers.append(len(self.lines) if number is None else number)
@@ -101,7 +101,7 @@ def read_document(
         lines; in others each line is one.
     Raises DataError when a file cannot be read, or holds no text.
     """
-    read = _Reading()
+    read = SentenceDocument(name_of(document, name))
     cut = split or (lambda text: [text])
     kind = _kind(document)
     if kind == "plain" and column_of(mark):
@@ -117,9 +117,7 @@ def read_document(
         for paragraph in found.plain():
             read.add(cut(paragraph))
             read.border()
-    costs = np.zeros(len(read.lines) + 1)
-    costs[[k for k in read.borders if 0 < k < len(read.lines)]] = BORDER
-    return SentenceDocument(name_of(document, name), read.lines, read.numbers, costs, read.marks)
+    return read
 
 
 def _kind(document: object) -> str:
@@ -145,7 +143,7 @@ def _lines(document: str | Path | Iterable[str], name: str, table: bool = False)
 
 
 def _read_lines(
-    read: _Reading, lines: Iterator[str], mark: str | None, split: Callable[[str], list[str]] | None
+    read: SentenceDocument, lines: Iterator[str], mark: str | None, split: Callable[[str], list[str]] | None
 ) -> None:
     """Read plain text: a sentence a line, or paragraphs that are split."""
     whole = list(lines) if split else []
@@ -180,7 +178,7 @@ def column_of(mark: str | None) -> int:
 
 
 def _read_columns(
-    read: _Reading, lines: Iterator[str], name: str, column: int, split: Callable[[str], list[str]] | None
+    read: SentenceDocument, lines: Iterator[str], name: str, column: int, split: Callable[[str], list[str]] | None
 ) -> None:
     """Read lines of an id and a sentence, or a paragraph that is split: where ids begin, they are marks."""
     before = None
@@ -199,7 +197,7 @@ def _read_columns(
         read.add(split(one_spaced(fields[0])) if split else fields, None if split else number)
 
 
-def _read_usfm(read: _Reading, path: str | Path | Iterable[str], cut: Callable[[str], list[str]]) -> None:
+def _read_usfm(read: SentenceDocument, path: str | Path | Iterable[str], cut: Callable[[str], list[str]]) -> None:
     """Read USFM: verses, and headings; chapters and verses are marks, paragraphs between verses borders."""
     chapter, text, fresh = "", list[str](), False
 

@@ -120,10 +120,7 @@ def nearest(x: np.ndarray, y: np.ndarray, pool: Pool) -> tuple[np.ndarray, np.nd
 
 
 def group_norms(vectors: np.ndarray, most: int) -> np.ndarray:
-    """Return 1 / |sum| of the vectors of 1 to ``most`` sentences from each one on (float64 [most, sentences]).
-
-    A sum that would go beyond the end has that of what is there.
-    """
+    """Return 1 / |sum| of the vectors of 1 to ``most`` sentences, as far as there are any, from each one on."""
     norms = np.stack([np.linalg.norm(total, axis=1) for total in _sums(vectors, most)])
     return np.asarray(1.0 / np.maximum(norms, 1e-9), np.float64)
 

@@ -36,7 +36,7 @@ def test_what_the_encoder_finds(encoder, theirs):
     source = ["The", "children", "are", "playing", "in", "the", "garden", "today", "."]
     target = ["Heute", "spielen", "die", "Kinder", "im", "Garten", "."]
     states = encoder.states([source, target], (6, 7))
-    found = sum(similarities.compared(*states)[1:]) / 2
+    found = sum(similarities.compare_pair(*states)[1:]) / 2
     best = {source[i]: target[int(found[i].argmax())] for i in (1, 3, 6, 7, 8)}
     assert best == {"children": "Kinder", "playing": "spielen", "garden": "Garten", "today": "Heute", ".": "."}
     words = ["house", "water", "Tuesday", "Haus", "Wasser", "Dienstag"]

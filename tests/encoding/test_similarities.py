@@ -26,24 +26,24 @@ def test_hubs_and_sides():
     assert np.argmax(found[0]) != 0
     rng = np.random.default_rng(1)
     a, b = states(rng, 4), states(rng, 3)
-    one, other = similarities.compared(a, b), similarities.compared(b, a)
+    one, other = similarities.compare_pair(a, b), similarities.compare_pair(b, a)
     np.testing.assert_allclose(one[0], other[0].T, atol=1e-6)
     np.testing.assert_allclose(one[1], other[2].T, atol=1e-6)
     rng = np.random.default_rng(1)
     a, b = states(rng, 3), states(rng, 3)
     a[:, 1] = 0
-    found = similarities.compared(a, b)
+    found = similarities.compare_pair(a, b)
     assert not found[1][1].any()
     assert not found[2][1].any()
     np.testing.assert_allclose(found[2].sum(0), 1, rtol=1e-5)
     for one in (a[:, :0], a * 0):
-        assert not any(found.any() for found in similarities.compared(one, b))
+        assert not any(found.any() for found in similarities.compare_pair(one, b))
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 3), st.integers(0, 1000))
 def test_shares_sum_to_one(n, m, layers, seed):
     rng = np.random.default_rng(seed)
-    found = similarities.compared(states(rng, n, 6, layers), states(rng, m, 6, layers))
+    found = similarities.compare_pair(states(rng, n, 6, layers), states(rng, m, 6, layers))
     np.testing.assert_allclose(found[1].sum(1), 1, rtol=1e-5)
     np.testing.assert_allclose(found[2].sum(0), 1, rtol=1e-5)
 

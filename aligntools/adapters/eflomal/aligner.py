@@ -331,10 +331,7 @@ def _weights(priors: Priors | None) -> PriorWeights:
 
 
 def _write_links(blocks: Iterator[Alignments], files: dict[str, Any], best: bool) -> list[Links]:
-    """Write links; return those of both directions where more is made of them.
-
-    ``best`` writes what both decide on into both files.
-    """
+    """Write links, the best ones into both files; return those of both directions where more is made of them."""
     kept: tuple[list[Links], list[Links]] = ([], [])
     keep = bool(set(files) - {"links_forward", "links_reverse"})
     for block in blocks:

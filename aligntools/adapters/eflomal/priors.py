@@ -12,10 +12,7 @@ from aligntools.ground.errors import DataError
 
 
 class AlignedTextError(ValueError):
-    """A line of aligned text that is wrong.
-
-    which: Which of source, target, forward and reverse links.
-    """
+    """A line of aligned text that is wrong; ``which``: of source, target, forward or reverse links."""
 
     def __init__(self, which: int, line: int, problem: str):
         self.which, self.line, self.problem = which, line, problem

@@ -194,11 +194,7 @@ def format_numbered(sentences: Sequence[np.ndarray], size: int, words: Iterable[
 
 
 def read_numbered(path: object) -> tuple[Side, Vocabulary, bool]:
-    """Read a file.
-
-    Returns ids from 1, since 0 is NULL; and whether the vocabulary has the words: otherwise their numbers stand for
-    them.
-    """
+    """Read a file; return ids from 1, since 0 is NULL, words or their numbers, and whether it has words."""
     lines = files.lines(path)
     numbers = _numbers(path, 1, next(lines, b""), "the numbers of sentences and of words")
     if len(numbers) != 2:

@@ -409,10 +409,7 @@ def learn_from_gold(
     tables: Sequence[np.ndarray],
     known: TextEvidence | None,
 ) -> "GoldLearning":
-    """Learn weights from the gold links of the text's first pairs.
-
-    links: Of each file of evidence; ``tables`` has what they are worth.
-    """
+    """Learn weights from the gold links of the text's first pairs; ``tables`` has what files' ``links`` are worth."""
     name = str(given) if isinstance(given, str | Path) else "gold"
     n = sum(map(len, texts))
     gold = gold_of(given, {"sentences": n})

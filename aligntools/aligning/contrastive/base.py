@@ -57,10 +57,7 @@ def train_base(
     progress: Progress = None,
     known: TextEvidence | None = None,
 ) -> Aligner:
-    """Train a base model on a text, in rounds: see `aligning.contrastive.rounds`; None: as `rounds.rounds_of` says.
-
-    Raises UsageProblem when several rounds are asked for, and nothing judges links.
-    """
+    """Train a base model on a text, in rounds: see `aligning.contrastive.rounds`; None: as `rounds.rounds_of` says."""
     many = rounds_of(rounds, network, len(bitext), settings.fast)
     return train_with(
         bitext, settings, reading=reading, run=run, progress=progress, rounds=(network, many), known=known

@@ -28,7 +28,6 @@ _LETTERS = 300
 
 # How the words of a base model are used in the text that it was trained on: how often they occur and are linked
 
-
 #: Least and greatest LINKS_EACH of a word, in logarithms.
 FEWEST, MOST = -4.0, 2.0
 #: If no word has more links than this, they are sums of a table's probabilities, not counts.
@@ -127,10 +126,7 @@ def spelling(tokens: np.ndarray, vocabulary: AnyVocabulary) -> Spelling:
 
 
 class CandidateFinder:
-    """Finds the candidates that a base model gives of any text, by one of BOUNDS.
-
-    network: For the feature ``trees``, which is 0 without.
-    """
+    """Finds the candidates that a base model gives of any text, by one of BOUNDS; ``trees`` is 0 without a network."""
 
     def __init__(
         self,
@@ -149,8 +145,8 @@ class CandidateFinder:
     ) -> Iterator[tuple[Posteriors, CandidateLinks]]:
         """Yield (`Posteriors`, `CandidateLinks`) of runs of sentences; the next `Posteriors` overwrite the former.
 
-        evidence: Other aligners' links of the same sentences; they are candidates too.
-        believed: See `Applier.posteriors`.
+        evidence: Other aligners' links of the same sentences; they are candidates too. Of ``believed`` see
+            `Applier.posteriors`.
         """
         texts = [self.applier.text(m, bitext) for m in self.applier.models]
         spellings = [spelling(side.tokens, vocabulary) for side, vocabulary in bitext.sides]

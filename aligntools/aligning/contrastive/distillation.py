@@ -139,10 +139,7 @@ def _name(text: TeachingText, number: int) -> str:
 
 
 def resolved_start(start: SomeStart | None) -> tuple[str | None, ContrastiveStart | None]:
-    """Return what settings call a start, and the start itself where it is given.
-
-    Raises ModelError when it names a file that is not a start.
-    """
+    """Return what settings call a start, and the start itself where it is given."""
     if start is None or (isinstance(start, str) and start in STARTS):
         return start, None
     if isinstance(start, ContrastiveStart):
@@ -290,8 +287,8 @@ def lessons_of(
 ) -> Lessons:
     """Train students of a text; return their candidates with the teacher's answers.
 
-    report: Called after each student with a dict: student (its pairs), candidates.
-    number: Of the text: students of several texts are drawn differently with one seed.
+    report: Called after each student with a dict: student (its pairs), candidates. Students of several texts are drawn
+        differently with one seed, by ``number``.
     """
     drawn = settings.drawn(len(bitext))
     applier = Applier(teacher.views, teacher.settings, teacher.sizes, CELLS, teacher.subwords)

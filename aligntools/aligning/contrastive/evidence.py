@@ -36,10 +36,7 @@ LEAST_OWN = float(np.log(0.02 / 0.98))
 def given_too(
     starts: np.ndarray, rows: np.ndarray, columns: np.ndarray, evidence: Sequence[GivenLinks]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Add the links of files to candidates; return starts, rows and columns as `CandidateLinks` has them.
-
-    evidence: Of as many sentences.
-    """
+    """Add the links of files of as many sentences; return starts, rows and columns as `CandidateLinks` has them."""
     found = [cell_keys(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), rows, columns)]
     found += [link_keys(given.links)[given.strengths >= LEAST] for given in evidence]
     keys = np.unique(np.concatenate(found))

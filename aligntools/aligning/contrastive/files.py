@@ -114,9 +114,6 @@ def contrastive_align_files(
     """Align a text with features of whole alignments.
 
     search: How alignments are searched, as far as that was said; the rest is as weights files say.
-    model: A base model; or tables that another aligner wrote, in the place of one.
-    weights: Weights of the features: nothing is learned then.
-    evidence: Other aligners' links.
     ending: Returns a context in which lines are answered, and that may end the reading.
     """
     there = model is not None or forward_table is not None

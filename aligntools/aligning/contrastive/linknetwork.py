@@ -55,7 +55,7 @@ class LinkNetwork:
     def odds(self, candidates: CandidateLinks, pool: Pool | None = None, turned: bool = True) -> np.ndarray:
         """Return the natural log-odds that candidates are links, float32 [candidates].
 
-        With ``turned`` each network judges both the pair and the pair with its sides exchanged, otherwise one of these.
+        ``turned``: Each network judges both the pair and the pair with its sides exchanged, otherwise one of these.
         """
         arrays, out = candidates.arrays(), np.empty(len(candidates.rows), np.float32)
 
@@ -76,11 +76,7 @@ class LinkNetwork:
 
     @classmethod
     def from_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> "LinkNetwork":
-        """Return the network of a file's parts.
-
-        Raises ValueError, KeyError, TypeError when they do not fit together, or it asks about features that do not
-        exist.
-        """
+        """Return the network of a file's parts; ValueError, KeyError or TypeError where they do not fit."""
         names = tuple(header["network"])
         if not {turned(n) for n in names} | set(names) <= set(NAMES):
             raise ValueError("it asks about other features")

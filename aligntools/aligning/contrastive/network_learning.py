@@ -1,7 +1,4 @@
-"""Learning the network that judges links (`linknetwork`) by stochastic gradient descent.
-
-Its loss and gradients are by back-propagation; `distillation` has lessons from large text.
-"""
+"""Learning the network that judges links (`linknetwork`) by stochastic gradient descent, with back-propagation."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -67,11 +64,10 @@ def by_name(flat: np.ndarray, inputs: int) -> dict[str, np.ndarray]:
 
 
 class Propagation:
-    """Runs a network forward and backward; the arrays for its layers are allocated once.
+    """Runs a network forward and backward; the arrays for its layers are allocated once, for ``longest`` candidates.
 
     parameters, gradient: See `by_name`; of one kind of floats, float32 where time counts.
     statistics: Networks see inputs less their means, in deviations.
-    longest: Candidates of the largest lesson.
     """
 
     def __init__(
@@ -90,8 +86,6 @@ class Propagation:
     def odds(self, lesson: Lesson, dropped: float = 0.0, rng: np.random.Generator | None = None) -> np.ndarray:
         """Return the natural log-odds that candidates are links, float32 [candidates]; see `loss`."""
         p = self.parameters
-        if len(lesson.inputs) > len(self.around):
-            raise ValueError(f"a lesson of {len(lesson.inputs)} candidates, where the largest has {len(self.around)}")
         self.x = (lesson.inputs - self.statistics[0]) / self.statistics[1]
         self.first = self.last = np.maximum(self.x @ p["first"] + p["first_bias"], 0)
         for layer in self.layers:
@@ -102,8 +96,7 @@ class Propagation:
     def loss(self, lesson: Lesson, dropped: float = 0.0, rng: np.random.Generator | None = None) -> float:
         """Return the cross-entropy of a lesson, weighted by shares, and add its gradient to the network's.
 
-        dropped: Share of the values of each layer after the first that are dropped.
-        rng: Draws them; needed if some are dropped.
+        dropped: Share of the values of each layer after the first that are dropped, as ``rng`` draws them.
         """
         odds, gradient = self.odds(lesson, dropped, rng), self.gradient
         change = lesson.shares * (1 / (1 + np.exp(-odds)) - lesson.links)

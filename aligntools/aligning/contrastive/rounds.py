@@ -38,10 +38,7 @@ Rounds: TypeAlias = tuple[LinkNetwork | None, int]
 
 
 def rounds_of(asked: int | None, network: LinkNetwork | None, pairs: int, fast: bool = False) -> int:
-    """Return how many rounds there are: as asked, else two where a network judges text that is not large, else one.
-
-    Raises UsageProblem when there is nothing that judges links.
-    """
+    """Return how many rounds there are: as asked, else two where a network judges text that is not large, else one."""
     if asked is None:
         return 2 if network is not None and not fast and pairs <= LARGEST else 1
     if asked > 1 and network is None:

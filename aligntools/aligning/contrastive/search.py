@@ -26,8 +26,7 @@ class SearchSettings:
     beam, n_best: Alignments that are extended at each step, and that are kept.
     source_limit, target_limit: Most links of a source and of a target word.
     slack: By how much a link may lower the score and still be tried: 0 in the paper; infinity tries all.
-    candidates: One of `settings.Candidates`: which cells may be linked. It is for the caller; the search takes any
-        candidates.
+    candidates: One of `settings.Candidates`: which cells may be linked; for the caller, the search takes any.
     """
 
     beam: int = 1
@@ -105,8 +104,7 @@ def search(
 ) -> BestLists:
     """Find the best alignments of every sentence.
 
-    weights (float64): One for each column of the candidates' values: the features, and evidence if there is any.
-    active: One for each column.
+    weights (float64), active (bool): One for each column of the candidates' values: the features, and evidence.
     """
     e, n, s = candidates, len(candidates), settings
     words = (np.diff(e.starts) + 63) // 64 * s.n_best

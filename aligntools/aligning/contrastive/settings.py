@@ -34,10 +34,7 @@ SGD_RATE, SGD_PULL, SGD_DELAY = 1.0, 0.0, 1.0
 
 
 def noise_shares(text: str) -> dict[str, float]:
-    """Return the share of each kind of noise, 1 in all, that a choice such as ``shuffle:2,delete`` means.
-
-    Raises UsageProblem for a kind that does not exist or comes twice, and for a share that is no number above 0.
-    """
+    """Return the share of each kind of noise, 1 in all, that a choice such as ``shuffle:2,delete`` means."""
     shares: dict[str, float] = {}
     for part in text.split(","):
         kind, colon, number = (x.strip() for x in part.partition(":"))

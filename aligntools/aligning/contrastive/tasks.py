@@ -68,10 +68,8 @@ class LearningPlan:
     """Which weights are learned, from how many pairs, and how.
 
     active (bool [FEATURES]), start (float64 [FEATURES]).
-    density: Number of links: as many as the base model decides on, as many as it expects, or what the learned weights
-        give.
+    density: Number of links: as the base model decides, as it expects, or what the learned weights give.
     threshold: Of the base model's own decision.
-    network: For the feature ``trees``, if it is active.
     penalty: With gold links and minimum risk, of the distance from the start; see `gold_learning.risk`.
     """
 
@@ -232,10 +230,7 @@ def _counts(found: Links, gold: Gold) -> np.ndarray:
 
 
 def learning_plan(features: str, start: str | ContrastiveStart = USUAL, **others: Any) -> LearningPlan:
-    """Return a `LearningPlan` for features, as `features.select` takes them, and a start by name or as it is.
-
-    Raises UsageProblem when the start has no weight for any of the features.
-    """
+    """Return a `LearningPlan` for features, as `features.select` takes them, and a start by name or as it is."""
     active = names.select(features)
     if start == "paper":
         network = shipped(USUAL).network if active[names.NAMES.index("trees")] else None
@@ -303,10 +298,7 @@ def first_look(candidates: CandidateLinks, weights: Weights) -> np.ndarray:
 
 
 class Judge:
-    """Finds the candidates of a text, with all that weights count of them; parameters are those of `align`.
-
-    values, active: Of the columns of the candidates.
-    """
+    """Finds the candidates of a text, with all that weights count of them, by ``values`` of ``active`` columns."""
 
     def __init__(
         self,
@@ -416,7 +408,6 @@ def judge_files(
 ) -> tuple[list[np.ndarray], list[EvidenceFile]]:
     """Learn what readings of files are worth, from texts without gold.
 
-    files: For each text, those of each file.
     Returns list of float64 [evidence.READINGS], list of EvidenceFile.
     """
     parts, own, drawn, told = [], [], [], []

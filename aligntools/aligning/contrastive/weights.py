@@ -143,8 +143,8 @@ def _log_odds(probability: float) -> float:
 def load_weights(path: str, network: LinkNetwork | None = None, network_of: str = "the start") -> Weights:
     """Read a weights file.
 
-    network: What judged the links that they were learned over, where it is none of those that come with the program.
-    network_of: What ``network`` came from, a file's name; for messages.
+    network: What judged the links that they were learned over, where it is none of those that come with the program,
+        and came from ``network_of``, a file's name.
     """
     text = read_described(path, {"format": FORMAT}, "a weights file; `ContrastiveAligner.save_weights()` writes one")
     return weights_of(path, text, network, network_of)
@@ -256,11 +256,7 @@ FORMER = "0df23f6215bacc81"
 
 @dataclass(frozen=True, eq=False)
 class ContrastiveStart:
-    """A network that judges links, and weights to start from.
-
-    weights (float64 [FEATURES]).
-    about: What taught it; for readers.
-    """
+    """A network that judges links, and weights to start from, float64 [FEATURES]; ``about`` says what taught it."""
 
     network: LinkNetwork
     weights: np.ndarray
@@ -278,10 +274,7 @@ class ContrastiveStart:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ContrastiveStart":
-        """Read a file.
-
-        Raises ModelError when it is not a start, is damaged, or is of features that do not exist or of link trees.
-        """
+        """Read a file; ModelError where it is damaged, or no start of features that exist."""
         header, arrays = read_model(str(path), KIND)
         if "roots" in arrays:
             raise ModelError(path, None, f"is a start of {LINK_TREES}; make it again with `teach()`")
