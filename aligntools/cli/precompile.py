@@ -249,9 +249,9 @@ def parsing(folder: Path, pool: Pool) -> None:
         treebank.train(words, tags, offsets, odd, [b"x"] * 8, settings, pool)
         parser, _ = treebank.train(words, tags, offsets, heads, [b"x"] * 8, settings, pool)
         sentences = parser.sentences(words, tags, offsets)
-        found = parser.parse(sentences, pool)
+        found, *_ = parser.parse(sentences, pool)
         assert parser.labeler is not None
-        parser.labeler.label(sentences, found.heads)
+        parser.labeler.label(sentences, found)
         for method in ("full", "projected"):
             chosen = TransferSettings(
                 bits=8, min_count=1, projective=projective, method=method, iterations=2, rounds=1, l2=1.0
