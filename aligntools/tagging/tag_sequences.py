@@ -13,7 +13,6 @@ from aligntools.formats.inputs.sentences import Split
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
 from aligntools.tagging.chain import Chain, ChainText, k_best, log_likelihood
-from aligntools.tagging.decoding import CandidateChain
 from aligntools.tagging.settings import DECODERS
 from aligntools.tagging.tagger import TaggerModel
 from aligntools.words.white_space import in_form
@@ -245,17 +244,14 @@ class Sequences:
             raise UsageProblem("the tagger does not know how probable words are: an older version made it; train again")
         self.model, self.pool = model, pool
         self.words, self.offsets = words, np.ascontiguousarray(offsets, np.int64)
-        tokens, self.texts = model.emissions(words)
-        self.tokens, self._n_rows = tokens, len(self.texts[0][1])
+        self.tokens, self.chains = model.emissions(words)
+        self._n_rows = len(self.chains[0][0].emissions)
         self.unknown = int((~model.knows(words)).sum())
-
-    def _chains(self) -> list[Chain]:
-        return [Chain(c.start, c.transitions, c.stop, emissions) for c, emissions in self.texts]
 
     def log_probabilities(self) -> np.ndarray:
         """Return ``log p(x)`` of the sentences, float64 [sentences]: the forward algorithm; 0 for no words."""
         text = ChainText(self.tokens, self.offsets, self._n_rows)
-        return _mixed([log_likelihood(chain, text, self.pool) for chain in self._chains()])
+        return _mixed([log_likelihood(chain, text, self.pool) for chain, _ in self.chains])
 
     def joint(self, sentences: np.ndarray, tags: np.ndarray) -> np.ndarray:
         """Return ``log p(x, z)`` of sequences of tags: the forward algorithm over their substates.
@@ -266,12 +262,10 @@ class Sequences:
         lengths = np.diff(self.offsets)[sentences]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         at = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.offsets[sentences], lengths)
-        found = []
-        for chain, (own, _) in zip(self._chains(), self.texts, strict=True):
-            first = self.model.first_states(own)
-            text = ChainText(self.tokens[at], offsets, self._n_rows)
-            found.append(log_likelihood(chain, text, self.pool, (first[tags], first[tags + 1])))
-        return _mixed(found)
+        text = ChainText(self.tokens[at], offsets, self._n_rows)
+        ranges = [(first[tags], first[tags + 1]) for _, first in self.chains]
+        members = zip(self.chains, ranges, strict=True)
+        return _mixed([log_likelihood(chain, text, self.pool, ends) for (chain, _), ends in members])
 
     def best(self, n: int) -> list[list[TagSequence]]:
         """Return the ``n`` most probable sequences of tags of each sentence, best first.
@@ -287,15 +281,12 @@ class Sequences:
         t0, t1 = int(self.offsets[k0]), int(self.offsets[k1])
         words, offsets = self.words[t0:t1], self.offsets[k0 : k1 + 1] - t0
         text, places = ChainText(self.tokens[t0:t1], offsets, self._n_rows), list(pairwise(offsets.tolist()))
-        plain = len(self.texts) == 1 and self._chains()[0].n_states == len(self.model.tags)
-        chains = list(zip(self._chains(), (c for c, _ in self.texts), strict=True))
-        if not plain and self.model.coarse is not None:
-            own, emissions = self._coarse
-            chains.append((Chain(own.start, own.transitions, own.stop, emissions), own))
+        plain = len(self.chains) == 1 and self.chains[0][0].n_states == len(self.model.tags)
+        coarse = [] if plain or self.model.coarse is None else [self._coarse]
         found: list[dict[tuple[int, ...], None]] = [{} for _ in places]
-        for chain, own in chains:
+        for chain, first in [*self.chains, *coarse]:
             states, scores = k_best(chain, text, n if plain else MORE * n, self.pool)
-            tags = self.model.tags_of_states(own)[np.maximum(states, 0)]
+            tags = _tags_of(first)[np.maximum(states, 0)]
             for k, (a, b) in enumerate(places):
                 rows = tags[np.isfinite(scores[k]), a:b].tolist() if a < b else []
                 found[k] |= dict.fromkeys(map(tuple, rows))
@@ -315,9 +306,7 @@ class Sequences:
         What is drawn depends on the seed and on the sentence's number. A sentence that no sequence explains has none.
         """
         text = ChainText(self.tokens, self.offsets, self._n_rows)
-        chains = self._chains()
-        logs = np.stack([log_likelihood(chain, text, self.pool) for chain in chains])
-        names = [self.model.tags_of_states(own) for own, _ in self.texts]
+        logs = np.stack([log_likelihood(chain, text, self.pool) for chain, _ in self.chains])
 
         def drawn(k: int) -> list[tuple[int, ...]]:
             a, b = int(self.offsets[k]), int(self.offsets[k + 1])
@@ -325,18 +314,18 @@ class Sequences:
                 return []
             random = np.random.default_rng([seed, first + k])
             weights = np.exp(logs[:, k] - logs[:, k].max())
-            chosen = random.choice(len(chains), n, p=weights / weights.sum())
+            chosen = random.choice(len(self.chains), n, p=weights / weights.sum())
             tags = np.empty((n, b - a), np.int64)
             for m in np.unique(chosen).tolist():
-                own = np.flatnonzero(chosen == m)
-                tags[own] = names[m][_sampled(chains[m], self.tokens[a:b], len(own), random)]
+                own, (chain, first_states) = np.flatnonzero(chosen == m), self.chains[m]
+                tags[own] = _tags_of(first_states)[_sampled(chain, self.tokens[a:b], len(own), random)]
             return [tuple(row) for row in tags.tolist()]
 
         return [own for a, b in self._runs(n) for own in self._scored([drawn(k) for k in range(a, b)], a)]
 
     @cached_property
-    def _coarse(self) -> tuple[CandidateChain, np.ndarray]:
-        """The coarse model's chain and emissions."""
+    def _coarse(self) -> tuple[Chain, np.ndarray]:
+        """The coarse model's chain, and where tags' states begin."""
         coarse = self.model.coarse
         assert coarse is not None
         return self.model.emissions(self.words, [coarse])[1][0]
@@ -358,6 +347,11 @@ class Sequences:
         scores = iter(self.joint(which, tags).tolist() if len(flat) else [])
         names = self.model.tags
         return [[TagSequence(tuple(names[t] for t in one), next(scores)) for one in own] for own in lists]
+
+
+def _tags_of(first: np.ndarray) -> np.ndarray:
+    """Return the tag of each state."""
+    return np.repeat(np.arange(len(first) - 1), np.diff(first))
 
 
 def _mixed(logs: list[np.ndarray]) -> np.ndarray:

@@ -14,6 +14,7 @@ from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.models.modelfile import Array, SavedModel, checked, hold, hold_offsets, named
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
+from aligntools.tagging.chain import Chain
 from aligntools.tagging.decoding import CandidateChain, TagCandidates, tag_posteriors
 from aligntools.tagging.decoding import decode as decoded
 from aligntools.tagging.settings import DECODERS
@@ -211,19 +212,15 @@ class TaggerModel(SavedModel):
         """Return where each tag's states begin, and end: int64 [tags + 1]."""
         return np.arange(len(self.tags) + 1, dtype=np.int64) if self.anonymous else chain.first
 
-    def tags_of_states(self, chain: CandidateChain) -> np.ndarray:
-        """Return the tag of each state, int64 [states]."""
-        return np.repeat(np.arange(len(self.tags)), np.diff(self.first_states(chain)))
-
     def emissions(
         self, words: Sequence[bytes], members: "list[TaggerMember] | None" = None
-    ) -> tuple[np.ndarray, list[tuple[CandidateChain, np.ndarray]]]:
+    ) -> tuple[np.ndarray, list[tuple[Chain, np.ndarray]]]:
         """Return ``p(word | state)`` of a text's words; of an unknown word its share that states differ by.
 
         words (sequence of bytes [tokens]).
         members: None: those that tag.
         Returns tokens (int32 [tokens]): Rows of the emissions.
-        Returns list of (CandidateChain, float64 [rows, states]): of each member.
+        Returns list of (Chain, int64 [tags + 1]): of each member, and where tags' states begin.
         """
         tokens, table, chains = self._rows_alone(words)
         forms = dict(zip(tokens.tolist(), words, strict=True))  # each row's word
@@ -236,9 +233,10 @@ class TaggerModel(SavedModel):
         for member in members or self.members:
             chain = all_[id(member)]
             _, candidate, state = table.states(chain.first)
-            dense = np.zeros((len(ids), len(chain.start)))
-            dense[table.rows()[candidate], state] = chain.values
-            found.append((chain, dense * factors[:, None]))
+            values = np.zeros((len(ids), len(chain.start)))
+            values[table.rows()[candidate], state] = chain.values
+            dense = Chain(chain.start, chain.transitions, chain.stop, values * factors[:, None])
+            found.append((dense, self.first_states(chain)))
         return tokens, found
 
     @cached_property

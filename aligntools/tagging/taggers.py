@@ -404,7 +404,8 @@ def model_view(model: TaggerModel, title: str, words: int, best: int) -> ModelVi
     best: Words given for each tag: those with the largest ``p(tag | word) / p(tag)``.
     """
     member, n = model.coarse or model.members[0], len(model.tags)
-    chain, prior, groups = member.chain, member.prior, model.tags_of_states(member.chain)
+    chain, prior = member.chain, member.prior
+    groups = np.repeat(np.arange(n), np.diff(model.first_states(chain)))
     tag_prior = np.bincount(groups, prior, n)
     settings: list[list[Any]] = [
         ["tags", n],

@@ -43,9 +43,9 @@ def enumerated(tagger, line):
     """Return ``p(x, z)`` of every sequence of tags: the mean over the models of the sums over states."""
     words, found = line.encode().split(), defaultdict(float)
     tokens, members = tagger.model.emissions(words)
-    for chain, emissions in members:
-        tag_of = tagger.model.tags_of_states(chain)
-        for z, p in naive.paths(chain.start, chain.transitions, chain.stop, emissions, tokens.tolist()):
+    for chain, first in members:
+        tag_of = np.repeat(np.arange(len(first) - 1), np.diff(first))
+        for z, p in naive.paths(*chain.parameters(), tokens.tolist()):
             found[tuple(tagger.tags[tag_of[s]] for s in z)] += p / len(members)
     return found
 
