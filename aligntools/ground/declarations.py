@@ -11,6 +11,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
 from typing import Any, Literal, Self, TypeVar, cast
 
 from aligntools.ground.errors import UsageProblem, as_keyword, named
@@ -97,6 +98,12 @@ class Option:
 def option(default: Any, help: str, **about: Any) -> Any:
     """Return a field that is an option; see `Option`."""
     return field(default=default, metadata={_KEY: Option(help, **about)})
+
+
+#: Options of the groups that most settings have, by their titles in the help.
+common_option, file_option, training_option, decision_option = (
+    partial(option, group=title) for title in ("Common options", "Input and output", "Training", "Decisions")
+)
 
 
 def check_rules(name: str, option: Option, value: Any, known: Mapping[str, Any], given: Callable[[str], bool]) -> None:

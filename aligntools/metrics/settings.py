@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from aligntools.formats.text.text_settings import Splitting, check_predicted, check_separator
-from aligntools.ground.declarations import Settings, documented, option
+from aligntools.ground.declarations import Settings, common_option, decision_option, documented, file_option, option
 from aligntools.ground.ranges import amounts, counts
 
 GoldFormat: TypeAlias = Literal["auto", "pharaoh", "naacl"]
@@ -12,7 +12,6 @@ Smoothing: TypeAlias = Literal["exp", "floor", "add-k", "none"]
 TagFormat: TypeAlias = Literal["auto", "conll", "tagged", "columns"]
 Punctuation: TypeAlias = Literal["all", "conll", "ud"]
 PUNCTUATION: tuple[Punctuation, ...] = get_args(Punctuation)
-_COMMON, _FILES, _DECISIONS = "Common options", "Input and output", "Decisions"
 #: Tags of words that EVALB leaves out (COLLINS.prm).
 NOT_COUNTED = (",", ":", "``", "''", ".")
 _COLUMNS = "upos|xpos|N"
@@ -25,29 +24,18 @@ _PREDICTED = "In CoNLL-2009, score the columns PPOS, PFEAT, PHEAD and PDEPREL ag
 class GoldReading(Splitting):
     """How alignments and gold links are read."""
 
-    gold_format: GoldFormat = option(
+    gold_format: GoldFormat = file_option(
         "auto",
         "pharaoh: i-j sure, i?j or ipj possible, alone or after an id and a tab; ids #2, #17 are the lines to"
         " score. naacl: 'sentence i j [S|P]', counted from 1.",
-        group=_FILES,
     )
-    index_base: int = option(
-        0,
-        "Number of the first word in the alignments and in Pharaoh gold.",
-        allowed=counts(0, 1),
-        group=_FILES,
-        metavar="0|1",
+    index_base: int = file_option(
+        0, "Number of the first word in the alignments and in Pharaoh gold.", allowed=counts(0, 1), metavar="0|1"
     )
-    gold_base: int | None = option(
-        None,
-        "Number of the first word in the gold, where it differs.",
-        allowed=counts(0, 1),
-        group=_FILES,
-        metavar="0|1",
+    gold_base: int | None = file_option(
+        None, "Number of the first word in the gold, where it differs.", allowed=counts(0, 1), metavar="0|1"
     )
-    first_sentence: int | None = option(
-        None, "naacl: number of the first line's sentence.", allowed=counts(), group=_FILES
-    )
+    first_sentence: int | None = file_option(None, "naacl: number of the first line's sentence.", allowed=counts())
 
     def of_gold(self, sentences: int | None) -> dict[str, Any]:
         """Return what `aligntools.formats.links.goldlinks.read_gold` takes, for gold of this many sentences."""
@@ -65,10 +53,10 @@ class GoldReading(Splitting):
 class AlignmentScoring(GoldReading):
     """How alignments are scored against gold links."""
 
-    head: bool = option(False, "Score the first lines of an alignment longer than the gold.", group=_COMMON)
-    reverse: bool = option(False, "The alignments are target-source.", group=_FILES)
-    all_sure: bool = option(False, "Take possible links as sure.", excludes=("ignore_possible",), group=_DECISIONS)
-    ignore_possible: bool = option(False, "Leave possible links out.", group=_DECISIONS)
+    head: bool = common_option(False, "Score the first lines of an alignment longer than the gold.")
+    reverse: bool = file_option(False, "The alignments are target-source.")
+    all_sure: bool = decision_option(False, "Take possible links as sure.", excludes=("ignore_possible",))
+    ignore_possible: bool = decision_option(False, "Leave possible links out.")
 
 
 @documented
@@ -76,37 +64,29 @@ class AlignmentScoring(GoldReading):
 class TagScoring(Settings):
     """How tags are scored."""
 
-    column: str | int = option(
-        "upos", "Column of the tags in CoNLL, by name or by number from 1.", group=_COMMON, metavar=_COLUMNS
+    column: str | int = common_option(
+        "upos", "Column of the tags in CoNLL, by name or by number from 1.", metavar=_COLUMNS
     )
-    format: TagFormat = option(
+    format: TagFormat = file_option(
         "auto",
         "tagged: word_TAG or word/TAG, one sentence per line. columns: one word and its tag per line. auto looks at the"
         " first lines.",
-        group=_FILES,
     )
-    separator: str | bytes | None = option(
-        None,
-        "Between word and tag in tagged text.",
-        otherwise="_ or /, whichever the text has",
-        group=_FILES,
-        metavar="TEXT",
+    separator: str | bytes | None = file_option(
+        None, "Between word and tag in tagged text.", otherwise="_ or /, whichever the text has", metavar="TEXT"
     )
-    hyp_column: str | int | None = option(
+    hyp_column: str | int | None = file_option(
         None,
         "Column of the tags in the scored files, if it differs from the gold's.",
         otherwise="as `column`",
-        group=_FILES,
         metavar=_COLUMNS,
     )
-    hyp_format: TagFormat | None = option(
-        None, "Format of the scored files, if it differs from the gold's.", otherwise="as `format`", group=_FILES
+    hyp_format: TagFormat | None = file_option(
+        None, "Format of the scored files, if it differs from the gold's.", otherwise="as `format`"
     )
-    predicted_columns: bool = option(False, _PREDICTED, group=_FILES)
-    head: bool = option(
-        False, "If the gold has fewer sentences than the scored files, score the first ones.", group=_FILES
-    )
-    ignore_forms: bool = option(False, _FORMS, group=_FILES)
+    predicted_columns: bool = file_option(False, _PREDICTED)
+    head: bool = file_option(False, "If the gold has fewer sentences than the scored files, score the first ones.")
+    ignore_forms: bool = file_option(False, _FORMS)
 
     def rules(self) -> None:
         """Refuse a separator that cannot stand within a word, and predicted columns of what has no columns."""
@@ -119,28 +99,24 @@ class TagScoring(Settings):
 class TreeScoring(Settings):
     """How dependency trees are scored."""
 
-    punct: Punctuation = option(
+    punct: Punctuation = common_option(
         "all",
         "Words that count: all; conll: not those of punctuation characters alone (CoNLL 2006/2007); ud: not those with"
         " the gold tag PUNCT (or '.').",
-        group=_COMMON,
     )
-    conll18: bool = option(
+    conll18: bool = common_option(
         False,
         "Add the measures of the CoNLL 2018 shared task: LAS without subtypes, CLAS, MLAS, BLEX. Words and"
         " sentences may differ from the gold's; they are aligned by their characters. The other figures are of"
         " the gold's words.",
-        group=_COMMON,
     )
-    column: str | int = option(
-        "upos", "Column with the gold tags, by name or by number from 1.", group=_FILES, metavar=_COLUMNS
+    column: str | int = file_option("upos", "Column with the gold tags, by name or by number from 1.", metavar=_COLUMNS)
+    predicted_columns: bool = file_option(False, _PREDICTED)
+    ignore_forms: bool = file_option(False, _FORMS)
+    max_length: int | None = decision_option(
+        None, "Only sentences of at most N words that count.", allowed=counts(1), otherwise="all"
     )
-    predicted_columns: bool = option(False, _PREDICTED, group=_FILES)
-    ignore_forms: bool = option(False, _FORMS, group=_FILES)
-    max_length: int | None = option(
-        None, "Only sentences of at most N words that count.", allowed=counts(1), otherwise="all", group=_DECISIONS
-    )
-    subtypes: bool = option(True, "Whether labels must agree behind a colon too (nsubj:pass).", group=_DECISIONS)
+    subtypes: bool = decision_option(True, "Whether labels must agree behind a colon too (nsubj:pass).")
 
 
 @documented
@@ -148,30 +124,24 @@ class TreeScoring(Settings):
 class BracketScoring(Settings):
     """How trees of constituents are scored."""
 
-    leave_out: str = option(
+    leave_out: str = common_option(
         "evalb",
         "Words that do not count, by their gold tags: evalb: those of punctuation that EVALB leaves out (, : `` '' .);"
         " none; or tags, with spaces between.",
-        group=_COMMON,
         metavar="TAGS",
     )
-    unlabelled: bool = option(False, "Leave labels out.", group=_COMMON)
-    whole: bool = option(True, "Whether brackets around whole sentences and single words count.", group=_DECISIONS)
-    functions: bool = option(
+    unlabelled: bool = common_option(False, "Leave labels out.")
+    whole: bool = decision_option(True, "Whether brackets around whole sentences and single words count.")
+    functions: bool = decision_option(
         False,
         "Labels must agree in their functions, too (NP-SBJ).",
         excludes=("unlabelled",),
         said="`functions` are of labels, which `unlabelled` leaves out",
-        group=_DECISIONS,
     )
-    max_length: int | None = option(
-        None,
-        "Only sentences of at most N words, punctuation counted.",
-        allowed=counts(1),
-        otherwise="all",
-        group=_DECISIONS,
+    max_length: int | None = decision_option(
+        None, "Only sentences of at most N words, punctuation counted.", allowed=counts(1), otherwise="all"
     )
-    ignore_forms: bool = option(False, _FORMS, group=_FILES)
+    ignore_forms: bool = file_option(False, _FORMS)
 
 
 @documented
@@ -180,14 +150,13 @@ class TranslationScoring(Settings):
     """How translations are scored against references."""
 
     tokenize: Literal["none"] = option("none", "none: the text is scored as it is, words between spaces.")
-    lowercase: bool = option(False, "Put everything in lower case.", group=_COMMON)
-    smooth: Smoothing = option("exp", "Smoothing of n-gram precisions of 0.", group=_DECISIONS)
-    smooth_value: float | None = option(
+    lowercase: bool = common_option(False, "Put everything in lower case.")
+    smooth: Smoothing = decision_option("exp", "Smoothing of n-gram precisions of 0.")
+    smooth_value: float | None = decision_option(
         None,
         "Value of floor and of add-k.",
         excludes=("smooth=exp", "smooth=none"),
         said="`smooth_value` does not go with `smooth={smooth}`",
         allowed=amounts(above=True),
         otherwise="0.1; 1",
-        group=_DECISIONS,
     )

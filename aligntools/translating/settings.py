@@ -3,7 +3,15 @@
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from aligntools.ground.declarations import Settings, declared, documented, option
+from aligntools.ground.declarations import (
+    Settings,
+    common_option,
+    declared,
+    documented,
+    file_option,
+    option,
+    training_option,
+)
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, amounts, counts
 from aligntools.ground.run import SEED_OPTION, Lists
@@ -12,9 +20,7 @@ from aligntools.ground.run import SEED_OPTION, Lists
 #: the length.
 LONGEST = 600
 #: Titles of groups of options.
-_COMMON, _TRAINING, _RULES, _SEARCH = "Common options", "Training", "Rules", "Search"
-_OUTPUT, _RESOURCES = "Input and output", "Resources"
-_MONOLINGUAL, _START = "Target text alone", "Features and starting weights"
+_RULES, _SEARCH, _MONOLINGUAL, _START = "Rules", "Search", "Target text alone", "Features and starting weights"
 #: Bytes of tables beyond which they go to files, where nothing bounds them.
 TABLES = 2 << 30
 Phrases: TypeAlias = Literal["tight", "outer", "loose"]
@@ -41,18 +47,15 @@ _OF_LATTICES: Any = {"needs": ("input=plf|input=cn",), "said": "`{name}` is for 
 class LanguageModelSettings(Settings):
     """How n-gram models are estimated."""
 
-    order: int = option(5, "Words in the longest n-grams.", allowed=counts(1, 10), group=_COMMON)
-    prune: tuple[int, ...] = option(
+    order: int = common_option(5, "Words in the longest n-grams.", allowed=counts(1, 10))
+    prune: tuple[int, ...] = training_option(
         (0,),
         "Leave out n-grams that occur N times or less, by order; the last N is for all higher orders, the first, for"
         " single words, is 0.",
         allowed=counts(),
-        group=_TRAINING,
     )
-    lowercase: bool = option(False, "Put the text in lower case.", group=_TRAINING)
-    skip_symbols: bool = option(
-        False, "Skip <s>, </s> and <unk> in the text; otherwise they are an error.", group=_TRAINING
-    )
+    lowercase: bool = training_option(False, "Put the text in lower case.")
+    skip_symbols: bool = training_option(False, "Skip <s>, </s> and <unk> in the text; otherwise they are an error.")
 
     def rules(self) -> None:
         """Refuse thresholds that no model has."""
@@ -84,7 +87,7 @@ class ExtractionSettings(Settings):
     )
     keep: int = option(20, "Rules kept for each source side, the most frequent ones.", allowed=counts(1), group=_RULES)
     min_count: float = option(
-        0.0, "Leave out rules with a lower fractional count.", allowed=amounts(), group=_RULES, metavar="C"
+        0.0, "Leave out rules with a lower fractional count.", allowed=amounts(), metavar="C", group=_RULES
     )
 
 
@@ -93,12 +96,11 @@ class ExtractionSettings(Settings):
 class GrammarFilter(Settings):
     """Which rules of a grammar a text can use."""
 
-    span_limit: int | None = option(
+    span_limit: int | None = common_option(
         None,
         "Keep only rules that match within N words of a sentence: the span limit of the decoder.",
         allowed=counts(1, 200),
         otherwise="within any number",
-        group=_COMMON,
     )
 
 
@@ -138,27 +140,24 @@ class DecoderSettings(Settings):
 class LatticeSettings(Settings):
     """The input: sentences or lattices."""
 
-    input: InputKind = option(
+    input: InputKind = file_option(
         "text",
         "What the text is: sentences; word lattices, one a line, in the python lattice format (plf); or confusion"
         " networks, with blank lines between them (cn).",
-        group=_OUTPUT,
     )
-    arc_scores: int = option(
+    arc_scores: int = file_option(
         1,
         "Scores of each arc of a lattice: probabilities, whose logarithms are features, lattice-1 and so on; -100 at"
         " least.",
         **_OF_LATTICES,
         allowed=counts(0, 1000),
-        group=_OUTPUT,
     )
-    arc_weights: tuple[float, ...] | None = option(
+    arc_weights: tuple[float, ...] | None = file_option(
         None,
         "Weights of these scores, one for each.",
         **_OF_LATTICES,
         allowed=amounts(-1e6, 1e6),
         otherwise="what the translation weights have for lattice-1 and so on, or 1",
-        group=_OUTPUT,
     )
 
     def rules(self) -> None:
@@ -173,25 +172,22 @@ class LatticeSettings(Settings):
 class TranslationLists(Lists, Settings):
     """Which translations of each sentence are listed."""
 
-    n_best: int | None = option(
+    n_best: int | None = file_option(
         None,
         "Write the N best distinct translations of each sentence, with features, in Moses' format.",
         allowed=counts(1, 10**6),
-        group=_OUTPUT,
         excludes=("samples",),
     )
-    samples: int | None = option(
+    samples: int | None = file_option(
         None,
         "Write N derivations of each sentence, drawn by their probability, in the same format.",
         allowed=counts(1, 10**6),
-        group=_OUTPUT,
     )
-    gamma: float = option(
+    gamma: float = file_option(
         1.0,
         "For `samples`: scores are multiplied by this before they become probabilities. Larger draws the best"
         " translations more often, smaller more different ones.",
         allowed=amounts(),
-        group=_OUTPUT,
     )
     seed: int = option(**SEED_OPTION)
 
@@ -258,7 +254,7 @@ class ImputationSettings(Settings):
 class TuningSettings(Settings):
     """How weights are learned."""
 
-    method: Method = option(
+    method: Method = training_option(
         "risk",
         "Expected loss; minimum error rate training (BLEU of the best candidates); conditional likelihood of the best"
         " candidate, or of the references with `forest` (equation 5 of Li et al. 2011); batch k-best MIRA (Cherry &"
@@ -266,80 +262,67 @@ class TuningSettings(Settings):
         when="mira",
         excludes=("loss=linear",),
         said="`method=mira` has the losses corpus or sentence, not `loss=linear`",
-        group=_TRAINING,
     )
-    loss: Loss = option(
+    loss: Loss = training_option(
         "corpus",
         "Of risk and MIRA: 1 - BLEU of expected counts (MIRA: of a sentence among others); of each sentence, smoothed;"
         " or, of risk, BLEU's linear approximation (Tromble et al. 2008).",
-        group=_TRAINING,
     )
-    forest: bool = option(
+    forest: bool = training_option(
         False,
         "Risk over all derivations, not over n-best lists; likelihood of the references, over all their derivations,"
         " not of the nearest candidate.",
         excludes=tuple(f"method={name}" for name in _ON_LISTS),
         said="`forest` is for risk or likelihood, not `method={method}`",
-        group=_TRAINING,
     )
-    n_best: int = option(
-        100, "Candidates of each sentence that a round adds.", allowed=counts(2, 10**6), group=_TRAINING
-    )
-    rounds: int = option(10, "Most rounds of decoding and optimizing.", allowed=counts(), group=_TRAINING)
-    patience: int = option(3, "Stop after N rounds without a gain in BLEU.", allowed=counts(1), group=_TRAINING)
-    gamma: float = option(
+    n_best: int = training_option(100, "Candidates of each sentence that a round adds.", allowed=counts(2, 10**6))
+    rounds: int = training_option(10, "Most rounds of decoding and optimizing.", allowed=counts())
+    patience: int = training_option(3, "Stop after N rounds without a gain in BLEU.", allowed=counts(1))
+    gamma: float = training_option(
         1.0,
         "How sharply candidates are weighed by their scores (the paper's gamma): scores are multiplied by it before"
         " they become probabilities. Larger counts the best candidate almost alone, as the decoder does; smaller"
         " spreads over all, which is easier to learn from. See `quench`.",
         allowed=amounts(above=True),
-        group=_TRAINING,
     )
-    quench: float | None = option(
+    quench: float | None = training_option(
         None,
         "Double gamma in every round, optimizing each time, until it reaches X.",
         allowed=amounts(above=True),
-        group=_TRAINING,
         metavar="X",
     )
-    l2: float = option(
+    l2: float = training_option(
         1e-4,
         "How strongly weights are held near those of `prior`: half of this times their squared distance is added to"
         " what is minimized. Larger changes them less; for few or short sentences.",
         allowed=amounts(),
-        group=_TRAINING,
     )
-    temperature: float = option(0.0, "Weight of the entropy, which is rewarded.", allowed=amounts(), group=_TRAINING)
-    prior: Prior = option("zero", "What `l2` draws the weights to: zero, or the starting weights.", group=_TRAINING)
+    temperature: float = training_option(0.0, "Weight of the entropy, which is rewarded.", allowed=amounts())
+    prior: Prior = training_option("zero", "What `l2` draws the weights to: zero, or the starting weights.")
     iterations: int = option(200, "Most steps of L-BFGS for each gamma.", allowed=counts(1))
-    restarts: int = option(8, "Random starting points of MERT in each round.", allowed=counts(), group=_TRAINING)
-    seed: int = option(**SEED_OPTION | {"group": _RESOURCES})
-    passes: int = option(
-        60, "Passes of MIRA and the perceptron over the sentences in each round.", allowed=counts(1), group=_TRAINING
+    restarts: int = training_option(8, "Random starting points of MERT in each round.", allowed=counts())
+    seed: int = option(**SEED_OPTION | {"group": "Resources"})
+    passes: int = training_option(
+        60, "Passes of MIRA and the perceptron over the sentences in each round.", allowed=counts(1)
     )
-    step: float = option(
+    step: float = training_option(
         0.001,
         "The largest step of MIRA (its C), every step of the perceptron. Larger learns faster and is less steady.",
         allowed=amounts(above=True),
-        group=_TRAINING,
     )
-    oracle: bool = option(
+    oracle: bool = training_option(
         False,
         "With `method=likelihood` and `forest`, where the grammar derives no reference: take the nearest candidate.",
         needs=("method=likelihood", "forest"),
         said="`oracle` needs `method=likelihood` with `forest`",
-        group=_TRAINING,
     )
-    reach: Reach = option(
+    reach: Reach = training_option(
         "forest",
         "With `method=likelihood` and `forest`: the derivations of references that the decoder's forests have, or all"
         " that the grammar has.",
-        group=_TRAINING,
     )
-    choose: Choice = option(
-        "all",
-        "Take the weights of the round that is best on all text or on the supervised text, or of the last round.",
-        group=_TRAINING,
+    choose: Choice = training_option(
+        "all", "Take the weights of the round that is best on all text or on the supervised text, or of the last round."
     )
     bigrams: int = option(500, "How many bigrams of tags, the most frequent ones.", allowed=counts(1), group=_START)
 
