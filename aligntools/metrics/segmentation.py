@@ -62,10 +62,10 @@ class _Words:
         #: Where each token begins, and the end of the last.
         self.edges = np.cumsum([0, *map(len, self.tokens)], dtype=np.int64)
         self.lines = surface.places + text.first_line
-        sizes = np.diff(surface.words)
+        sizes = np.diff(surface.edges)
         self.starts = np.repeat(self.edges[:-1], sizes).tolist()
         self.ends = np.repeat(self.edges[1:], sizes).tolist()
-        is_range = surface.places != text.places[surface.words[:-1]]
+        is_range = surface.places != text.places[surface.edges[:-1]]
         self.multiword = np.repeat(is_range, sizes).tolist()
         self.forms = [_characters(form).lower() for form in text.column(COLUMNS["form"])]
         some = np.flatnonzero(np.diff(surface.offsets))

@@ -81,15 +81,12 @@ class Store:
 
     def read(self, name: str, *keys: str) -> list[np.ndarray]:
         """Return arrays that are kept under a name, by their keys."""
-        with self._opened(name) as file:
-            arrays = [file.get_tensor(key) for key in keys]
-        self.read_bytes += sum(array.nbytes for array in arrays)
-        return arrays
+        return list(self.read_all(name, *keys).values())
 
-    def read_all(self, name: str) -> dict[str, np.ndarray]:
-        """Return all arrays that are kept under a name, by key."""
+    def read_all(self, name: str, *keys: str) -> dict[str, np.ndarray]:
+        """Return all arrays that are kept under a name, or those of some keys, by key."""
         with self._opened(name) as file:
-            arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+            arrays = {key: file.get_tensor(key) for key in keys or file.keys()}
         self.read_bytes += sum(array.nbytes for array in arrays.values())
         return arrays
 

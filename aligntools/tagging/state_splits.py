@@ -128,7 +128,7 @@ def read_surface(text: object, reading: TagReading) -> tuple[Tokens, Splitter]:
         raise UsageProblem("`tokens=surface` takes CoNLL; other text has no ranges of words")
     surface = surface_of(conll)
     words, tags = conll.words, filled_column(conll, column_place(reading.tags))
-    bounds = list(pairwise(surface.words.tolist()))
+    bounds = list(pairwise(surface.edges.tolist()))
     if all(b - a == 1 for a, b in bounds):
         raise DataError(conll.path, None, "has no ranges such as 1-2; `tokens=surface` learns from them")
     for k, tag in enumerate(tags):

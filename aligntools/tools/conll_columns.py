@@ -157,16 +157,16 @@ def _any_parts(path: PathLike, reading: ColumnReading) -> Iterator[Conll | Token
             yield part
 
 
-def _units(part: Conll, tokens: Units) -> Conll | Surface:
+def _units(part: Conll, tokens: Units) -> Conll:
     return surface_of(part) if tokens == "surface" else part
 
 
-def _tags(units: Conll | Surface, place: int) -> list[bytes]:
+def _tags(units: Conll, place: int) -> list[bytes]:
     """Return a tag for each unit: a range has those of its words, with a plus between."""
-    if isinstance(units, Conll):
+    if not isinstance(units, Surface):
         return filled_column(units, place)
-    tags, words = filled_column(units.conll, place), units.words.tolist()
-    return [b"+".join(tags[a:b]) for a, b in pairwise(words)]
+    tags = filled_column(units.text, place)
+    return [b"+".join(tags[a:b]) for a, b in pairwise(units.edges.tolist())]
 
 
 def _check_tags(tags: list[bytes], separator: bytes, path: PathLike, lines: np.ndarray) -> None:
@@ -207,7 +207,7 @@ class _Values:
             while part := list(islice(lines, _PART)):
                 yield [line.removesuffix(b"\n").removesuffix(b"\r") for line in part]
 
-    def take(self, units: Conll | Surface, part: Conll, done: int, path: PathLike, mark: bytes) -> list[bytes]:
+    def take(self, units: Conll, part: Conll, done: int, path: PathLike, mark: bytes) -> list[bytes]:
         """Return a value for each unit of a part of the CoNLL, before which there are ``done`` sentences."""
         found = next(self._parts, None)
         rows: list[list[bytes]] = []
@@ -238,9 +238,7 @@ class _Values:
         taken = [value for row in rows for value in row]
         return taken if isinstance(found, Conll) else with_spaces(taken, units.column(self.place), mark)
 
-    def _check_forms(
-        self, found: Conll, own: Conll | Surface, units: Conll | Surface, part: Conll, path: PathLike
-    ) -> None:
+    def _check_forms(self, found: Conll, own: Conll, units: Conll, part: Conll, path: PathLike) -> None:
         """Refuse CoNLL whose words are others, as far as there are both; sentences were found to be as long."""
         pairs = zip(own.column(COLUMNS["form"]), units.column(COLUMNS["form"]), strict=False)
         different = next(((k, pair) for k, pair in enumerate(pairs) if pair[0] != pair[1]), None)
@@ -252,9 +250,7 @@ class _Values:
         advice = "take the values out with `aligntools conll` and use `format=values` to put them in as they are"
         raise DataError(self.path, found.first_line + int(own.places[k]), f"{problem} ({advice})")
 
-    def _tags_of(
-        self, rows: list[list[bytes]], units: Conll | Surface, numbers: list[int], mark: bytes
-    ) -> list[list[bytes]]:
+    def _tags_of(self, rows: list[list[bytes]], units: Conll, numbers: list[int], mark: bytes) -> list[list[bytes]]:
         """Return the tags of rows of ``word_TAG``, or the rows where they are values."""
         # what each unit's token of word_TAG begins with
         starts = [form + self._separator for form in without_spaces(units.column(COLUMNS["form"]), mark)]

@@ -254,7 +254,7 @@ def test_tokens_spaces_and_values():
     surface = surface_of(parsed(*FRENCH))
     assert surface.column(COLUMNS["form"]) == [b"Au", b"25 000", b"a", b"du"]
     assert surface.offsets.tolist() == [0, 2, 4]
-    assert surface.words.tolist() == [0, 2, 3, 4, 6]
+    assert surface.edges.tolist() == [0, 2, 3, 4, 6]
     conll = parsed(*FRENCH)
     assert sentence_texts(conll) == [b"Au25 000", b"a du"]
     raw = Raw()

@@ -80,7 +80,7 @@ def test_ranges_stand_for_the_tokens_that_were(sizes):
     found = expanded(conll, pieces)
     surface = surface_of(found)
     assert surface.column(COLUMNS["form"]) == conll.words
-    assert (surface.words[1:] - surface.words[:-1]).tolist() == [max(n, 1) for n in flat]
+    assert (surface.edges[1:] - surface.edges[:-1]).tolist() == [max(n, 1) for n in flat]
     assert surface.offsets.tolist() == conll.offsets.tolist()
 
 

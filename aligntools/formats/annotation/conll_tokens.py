@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from aligntools.formats.annotation.conll import Conll, check_values, parse_conll
+from aligntools.formats.annotation.conll import Conll, parse_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.ground.errors import UsageProblem
 from aligntools.words.white_space import kept_returns
@@ -28,43 +28,15 @@ _ESCAPED = re.compile(rb"\\(.)", re.DOTALL)
 _BACK = {mark[1].encode(): plain.encode() for plain, mark in ESCAPES.items()}
 
 
-@dataclass(eq=False)
-class Surface:
-    """The surface tokens of a text in CoNLL.
+@dataclass(eq=False, kw_only=True)
+class Surface(Conll):
+    """The surface tokens of a text in CoNLL, in the place of its words: lines of a range, or of a word that is in none.
 
-    places (int64 [tokens]): Indexes of the tokens' lines in ``conll.lines``: of a range, or of a word that is in none.
-    offsets (int64 [sentences + 1]): Sentence ``n`` has the tokens ``offsets[n]:offsets[n + 1]``.
-    words (int64 [tokens + 1]): Token ``k`` is the words ``words[k]:words[k + 1]``.
+    edges (int64 [tokens + 1]): Token ``k`` is the words ``edges[k]:edges[k + 1]`` of ``text``.
     """
 
-    conll: Conll
-    places: np.ndarray
-    offsets: np.ndarray
-    words: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def column(self, n: int) -> list[bytes]:
-        """Return a column, counted from 0 as CoNLL-U has them, of all tokens' lines."""
-        lines, column = self.conll.lines, self.conll.layout.places[n]
-        if column is None:
-            return [b"_"] * len(self.places)
-        return [lines[place].rstrip(b"\n").removesuffix(b"\r").split(b"\t")[column] for place in self.places.tolist()]
-
-    def format(self, replacing: dict[int, Sequence[bytes]]) -> bytes:
-        """Return the text, some columns of the tokens' lines replaced; see `Conll.format`."""
-        lines = list(self.conll.lines)
-        for n, values in replacing.items():
-            check_values(values, len(self.places), n)
-            if (column := self.conll.place_for(n, values)) is None:
-                continue
-            for place, value in zip(self.places.tolist(), values, strict=True):
-                body = lines[place].rstrip(b"\n").removesuffix(b"\r")
-                fields = body.split(b"\t")
-                fields[column] = value
-                lines[place] = b"\t".join(fields) + lines[place][len(body) :]
-        return b"".join(lines)
+    text: Conll
+    edges: np.ndarray
 
 
 def surface_of(conll: Conll) -> Surface:
@@ -77,8 +49,9 @@ def surface_of(conll: Conll) -> Surface:
             word = int(np.searchsorted(conll.places, k))
             places[word] = k
             first[word + 1 : word + 1 + int(found[2]) - int(found[1])] = False
-    words = np.flatnonzero(first)
-    return Surface(conll, places[first[:-1]], np.searchsorted(words, conll.offsets), words)
+    edges = np.flatnonzero(first)
+    of_tokens = {"places": places[first[:-1]], "offsets": np.searchsorted(edges, conll.offsets)}
+    return Surface(**vars(conll) | of_tokens, text=conll, edges=edges)
 
 
 def is_range(line: bytes) -> bool:
