@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from aligntools.formats.markup.segments import BrokenSegment, Segment, parse_segment, spliced
 from aligntools.formats.opening.streamed_xml import XmlEvent, XmlReader
-from aligntools.formats.text.units import Languages
+from aligntools.formats.text.units import Languages, tmx_sides
 from aligntools.ground.errors import DataError
 
 #: What a source and its target are children of: in XLIFF 1.2, in XLIFF 2.
@@ -180,26 +180,8 @@ def _xliff_pairs(events: Iterator[XmlEvent], path: object) -> Iterator[_Pair]:
 
 def _tmx_pairs(events: Iterator[XmlEvent], languages: Languages) -> Iterator[_Pair]:
     """Yield the segments of TMX, of any version and level, that are there in both languages."""
-    language = ""
-    start: XmlEvent | None = None
-    found: dict[int, tuple[bool, _Place]] = {}
-    for event in events:
-        name, given = event.local, event.attributes
-        if event.kind == "start" and name == "tu":
-            found = {}
-        elif event.kind == "start" and name == "tuv":
-            language = given.get("xml:lang") or given.get("lang") or "und"
-        elif event.kind == "start" and name == "seg":
-            start = event
-        elif event.kind == "start" and name == "header":
-            languages.take_source(given.get("srclang", ""))
-        elif event.kind == "end" and name == "seg" and start is not None and event.begin < event.end:
-            side = languages.side_of(language)
-            if side is not None:
-                exact = languages.exact(side, language)
-                if side not in found or (exact and not found[side][0]):
-                    found[side] = exact, _Place(start.end, event.begin, start.line)
-        elif event.kind == "end" and name == "tu" and 0 in found and not languages.ambiguous:
-            source, target = found[0][1], found.get(1, found[0])[1]
-            yield source, target, "" if 1 in found else UNTRANSLATED
+    for found, _, _ in tmx_sides(events, languages, empty=False):
+        places = {side: _Place(start.end, end.begin, start.line) for side, (_, _, start, end) in found.items()}
+        if 0 in places:
+            yield places[0], places.get(1, places[0]), "" if 1 in places else UNTRANSLATED
     languages.end()

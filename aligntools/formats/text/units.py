@@ -137,18 +137,23 @@ class _Text:
         return "".join(self._parts)
 
 
-def tmx_units(events: Iterator[XmlEvent], languages: Languages) -> Iterator[Unit]:
-    """Yield the units of TMX, of any version and level."""
-    begin, language, segment = 0, "", None
-    found: dict[int, tuple[bool, str]] = {}
+def tmx_sides(
+    events: Iterator[XmlEvent], languages: Languages, empty: bool = True
+) -> Iterator[tuple[dict[int, tuple[bool, str, XmlEvent, XmlEvent]], int, int]]:
+    """Yield the units of TMX, of any version and level: the text of each side and its tags, and the unit's bytes.
+
+    Of each side comes first whether its language is that to the letter. Without ``empty`` such segments are none.
+    """
+    begin, language, segment, start = 0, "", None, None
+    found: dict[int, tuple[bool, str, XmlEvent, XmlEvent]] = {}
     for event in events:
-        if segment is not None:
+        if segment is not None and start is not None:
             if segment.add(event):
-                side = languages.side_of(language)
+                side = languages.side_of(language) if empty or event.begin < event.end else None
                 if side is not None:
                     exact = languages.exact(side, language)
                     if side not in found or (exact and not found[side][0]):
-                        found[side] = exact, segment.text()
+                        found[side] = exact, segment.text(), start, event
                 segment = None
         elif event.kind == "start":
             name, given = event.local, event.attributes
@@ -157,12 +162,18 @@ def tmx_units(events: Iterator[XmlEvent], languages: Languages) -> Iterator[Unit
             elif name == "tuv":
                 language = given.get("xml:lang") or given.get("lang") or "und"
             elif name == "seg":
-                segment = _Text()
+                segment, start = _Text(), event
             elif name == "header":
                 languages.take_source(given.get("srclang", ""))
         elif event.kind == "end" and event.local == "tu" and not languages.ambiguous:
-            sides = [found.get(side, (False, ""))[1] for side in (0, 1)]
-            yield Unit(sides[0], sides[1], begin, event.end)
+            yield found, begin, event.end
+
+
+def tmx_units(events: Iterator[XmlEvent], languages: Languages) -> Iterator[Unit]:
+    """Yield the units of TMX."""
+    for found, begin, end in tmx_sides(events, languages):
+        source, target = (found[side][1] if side in found else "" for side in (0, 1))
+        yield Unit(source, target, begin, end)
     if languages.ambiguous:
         languages.end()
 
