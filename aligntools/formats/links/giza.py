@@ -339,8 +339,6 @@ def read_fertilities(path: str | PathLike[str]) -> Entries:
             raise DataError(path, number, f"{found}; each word has as many")
         words.append(int(fields[0]))
         rows.append([_probability(path, number, field) for field in fields[1:]])
-    if not rows:
-        raise DataError(path, None, "is empty; expected lines of e n(0|e) n(1|e) ..")
     return Entries(np.array(words, np.int64)[:, None], np.array(rows))
 
 
@@ -374,8 +372,7 @@ def read_distances(path: str | PathLike[str], heads: bool) -> Entries:
             raise DataError(path, number, f"has {len(fields) - 9} distances, and the table before {len(rows[0])}")
         classes.append((f, e))
         rows.append([_probability(path, number, field) for field in fields[9:]])
-    size = len(rows[0]) if rows else 1
-    return Entries(np.array(classes, np.int64).reshape(-1, 2), np.array(rows).reshape(-1, size))
+    return Entries(np.array(classes, np.int64), np.array(rows))
 
 
 def read_word_classes(path: str | PathLike[str]) -> dict[bytes, int]:

@@ -132,12 +132,10 @@ def bitext_in_parts(
         while not ended:
             builders = [_Builder(text.engine) for _ in range(2)]
             skipped, lines = Skipped(), 0
-            while lines < pairs and sum(builder.tokens.size for builder in builders) < words:
+            while not ended and lines < pairs and sum(builder.tokens.size for builder in builders) < words:
                 read = text.read(builders, min(pairs - lines, _STEP), skipped)
                 lines += read
                 ended = not read
-                if ended:
-                    break
             if not lines:
                 return
             results = text.pool.map(lambda builder: builder.finish(lowercase), builders)
@@ -451,13 +449,12 @@ class TextLines(ReadOnly):
         return self._name
 
     def _line(self, sentence: list[str] | str) -> bytes:
-        if isinstance(sentence, str):
-            line = sentence.removesuffix("\n")
-            if "\n" in line:
-                raise DataError(self._name, self._count, "a newline within a line; give one sentence a string")
-        else:
+        if not isinstance(sentence, str):
             words = words_given(sentence, self._name, self._count)
             return " ".join(words).encode("utf-8", "surrogatepass") + b"\n"
+        line = sentence.removesuffix("\n")
+        if "\n" in line:
+            raise DataError(self._name, self._count, "a newline within a line; give one sentence a string")
         encoded = line.encode("utf-8", "surrogatepass") + b"\n"  # surrogates are no text: such a pair is left blank
         if not self._unicode and has_others(encoded):
             self._white.count(encoded)
