@@ -20,7 +20,7 @@ OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def objection(status: os.stat_result, *, parent: bool = False) -> str | None:
-    """Return why code under a file or folder is not to be run, or None; a ``parent`` may be as ``/tmp``."""
+    """Return why code there is not to be run, or None; others may write to a sticky ``parent``, as ``/tmp`` is."""
     if system.user() is not None and status.st_uid not in (0, system.user()):
         return "it belongs to another user"
     if status.st_mode & OTHERS_WRITE and not (parent and status.st_mode & stat.S_ISVTX):

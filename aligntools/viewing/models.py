@@ -81,7 +81,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class WordList:
-    """Words to search among, each with others and probabilities, shares of fertilities, and the list of the others."""
+    """Words to search among, with others and their probabilities, fertilities, and which list has the others."""
 
     name: str
     other: str

@@ -30,7 +30,7 @@ class TreeArc:
 
 
 def arcs(heads: Sequence[int]) -> list[TreeArc]:
-    """Return the arcs of a tree (heads from 1; 0 root, -1 none), shorter below, so that crossing edges alone cross."""
+    """Return the arcs of a tree, short ones low, so that only crossing edges cross; heads from 1, 0 root, -1 none."""
     gaps = np.zeros(len(heads) + 1, np.int64)  # between a word and the one before it: the highest level there
     edges = [(head - 1, word) for word, head in enumerate(heads) if head > 0]
     found = []

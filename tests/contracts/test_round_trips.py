@@ -27,8 +27,8 @@ from aligntools.formats.text import giza_trainings
 from aligntools.formats.translation import derivations, plf
 from aligntools.formats.translation import hypergraphs as nbest
 from aligntools.ground.errors import AligntoolsError
-from aligntools.tools.checks import check_files
 from aligntools.tools.checks.check import FoundSpan, PairCheck
+from aligntools.tools.checks.check import row as check_row
 from tests.contracts.nasty import texts, words
 
 KEPT = settings(suppress_health_check=list(HealthCheck))
@@ -329,7 +329,7 @@ def _findings(form):
         for number, sentence in enumerate(text.sentences, 1):
             spans = [FoundSpan(0, len(sentence), 1.0, " ".join(sentence))] if sentence else []
             pairs.append(PairCheck(number, 1.0, 0.5, True, 0.0, 0.0, spans, spans, [], ["10"], [], [], ["{0}"]))
-        lines = [check_files.row(pair, "a", "b", form).encode() + b"\n" for pair in pairs]
+        lines = [check_row(pair, "a", "b", form).encode() + b"\n" for pair in pairs]
         return [pair.finding for pair in pairs], findings.read_findings(put(path, b"".join(lines)))
 
     return go

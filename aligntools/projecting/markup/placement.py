@@ -396,7 +396,7 @@ class Placement:
         return [one for one in self.found if one is not None]
 
     def _is_left_out(self, span: WordSpan) -> bool:
-        """Whether a span is a note's number or sign, which the translation lacks and links to nothing like it."""
+        """Whether a span is a note's number or sign, which the translation neither has nor links to anything."""
         source = self.evidence.source
         if not 0 < span.end - span.begin <= min(_NOTE, len(source.spans) - 1):
             return False

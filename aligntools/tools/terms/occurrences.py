@@ -165,7 +165,7 @@ _SMALLEST, _LARGEST = 16, 27  # bits of the table's size
 
 
 def frequent(parts: Callable[[], Iterator[PhrasePairs]], words: int, least: int) -> PhrasePairs:
-    """Return the occurrences of pairs that come so often, by pair, then place; of a text of about so many words."""
+    """Return the occurrences of pairs that come so often, by pair, then place; ``words``: about how long it is."""
     bits = int(np.clip(np.ceil(np.log2(max(words, 1))) + 1, _SMALLEST, _LARGEST))
     shift, table = np.uint64(64 - bits), np.zeros(1 << bits, np.int32)
     for part in parts():
