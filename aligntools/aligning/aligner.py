@@ -504,7 +504,6 @@ def align_parts(
 ) -> Generator[Alignments, None, None]:
     """Yield the alignments of the runs of a text, in order.
 
-    align: Makes them of a part; see `map_parts`.
     texts: In the ids of the model, with the links that were given of each.
     requests: Counts blank answers to single pairs, with the name of their text.
     """

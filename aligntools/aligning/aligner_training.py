@@ -66,7 +66,6 @@ def train_with(
 
     settings: Those of ``init_model``, where there is one.
     init_model, reading, run, keep_text, progress, links: As for `train_aligner`.
-    reconstruction: Go on by maximum reconstruction.
     rounds: Those of the contrastive aligner's base model; with ``best`` there are as many, and the network decides on
         links, as it does where training goes on from a model that has it decide.
     known: What is known of the text's words beforehand.

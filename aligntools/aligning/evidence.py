@@ -102,7 +102,6 @@ class Source(ABC):
         """Return what is known of a text before training.
 
         written: Its words as they are written.
-        pool: Does not show in the result.
         tell: Called with how many more pairs were read, and how many are to be.
         """
 
@@ -128,7 +127,6 @@ class WordSource(Source):
         source, target: The words of all parts, the most frequent ones first.
         tried: The text, or its first part, by which the source may be tried.
         parts: All of the text, for sources that look where words stand together.
-        pool: Does not show in the result.
         """
         return self.tried(self.of_words(source, target, pool), tried)
 
@@ -378,7 +376,6 @@ class EvidenceOptions:
 class TextEvidence:
     """What all kinds that were asked know of a text.
 
-    by_kind: By the names of kinds.
     text: The text, as training takes it.
     """
 

@@ -60,11 +60,7 @@ def align_files(
     reading: ``split`` None is that of the model, where one is applied.
     model, init_model: A saved model: to apply, or to go on training from.
     adapt: Train on the text, beginning with what ``model`` has learned, in place of applying it.
-    source_classes, target_classes: Files of classes of words, for a model that goes by them.
     priors, weights: Counts of other text that a new model starts from.
-    evidence: Which sources training asks, or a model that is applied.
-    verify: Check a saved model's checksum.
-    unbuffered: Write each line as soon as its pair is read.
     ending: Returns a context in which lines are answered, and that may end the reading.
     Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
     written.
@@ -282,8 +278,6 @@ def align_files_in_parts(
     """Align a text in parts: worked from disk, in processes or on a cluster.
 
     clock: Tells the time, for a plan.
-    checkpoint: A folder that the parts are kept in.
-    plan: Say what the work would take, and do nothing.
     Returns empties the checkpoint's folder: to be called once what was made of it is in its place.
     """
     out.check_direction(settings.direction, settings.decides, decisions)

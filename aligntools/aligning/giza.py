@@ -43,7 +43,6 @@ _STAGES = {"ibm1": "m1", "ibm2": "m2", "hmm": "mh", "ibm3": "m3", "ibm4": "m4"}
 class GizaDirection:
     """One direction of a text that an aligner was trained on, and what it found, as it comes.
 
-    d: 0 forward, 1 reverse.
     numbers (tuple of int64, or None): GIZA++'s numbers of the words that generate, and of those that are generated;
         None counts them from FIRST on.
     """
@@ -58,7 +57,6 @@ class GizaDirection:
     def write_tables(self, prefix: str, aligner: Aligner, links: Links, numbers: Sequence[np.ndarray] | None) -> None:
         """Write the tables.
 
-        prefix: How the files' names begin.
         links: At most one for each observed word.
         numbers (sequence of int64, or None): GIZA++'s numbers of the classes of source words, and of target words.
         """
@@ -128,7 +126,6 @@ def write_all_classes(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Write the classes of both sides' words, where the model has some; return their numbers.
 
-    both: Of both directions.
     given: Words' classes of each side by GIZA++'s numbers, where a file has them already: nothing is written of them.
     """
     model = aligner.model.views[0]
@@ -188,8 +185,6 @@ def giza_tables(
 ) -> GizaTables:
     """Return one direction's tables.
 
-    model: Of whole words.
-    d: 0 forward, 1 reverse.
     given, observed: The text that it was trained on.
     links: Of the direction: at most one for each observed word. Positions are counted over them.
     numbers (tuple of int64, or None): GIZA++'s number of each class of the given words, and of the observed ones; -1 of

@@ -44,10 +44,6 @@ class AlignmentSinks:
     forward_output, reverse_output: The links of the single directions.
     scores: Scores of each pair.
     word_pairs: The words and the posterior of each link.
-    ttable: ``ln p(target | source)``.
-    moses_dir: A folder with what Moses' training goes on from.
-    giza_dir: A folder with what GIZA++ leaves.
-    save_priors, save_model: Counts of this text's links, and the model.
     shape: What stands between the alignments and what is written.
     links: Links written so far.
     """
@@ -231,7 +227,6 @@ def write_ttable(aligner: Aligner, path: str, beam: float | None = None) -> None
 class MosesModel:
     """A model folder of Moses in the making: links and the two lexical tables.
 
-    stack: Closes what is opened.
     text: The files of the text.
     """
 

@@ -114,7 +114,6 @@ def _n_log_n(counts: np.ndarray) -> np.ndarray:
 def count_text(tokens: np.ndarray, offsets: np.ndarray, size: int) -> WordNeighbours:
     """Count which words of a text follow which.
 
-    tokens (int32 [tokens]): Words, from 1.
     offsets (int64 [sentences + 1]).
     size: Words of the vocabulary, with 0, the edge of a sentence.
     """
@@ -227,7 +226,6 @@ def cluster(
     """Cluster words by exchange.
 
     pairs: Counts of pairs of words; those of a text from `count_text`.
-    pool: Restarts run beside each other; the result does not depend on it.
     moves: Which words may go into which classes; by default, all into all.
     """
     settings = settings or ClassSettings()

@@ -142,9 +142,7 @@ def links_of(
     """Return the links of many sentence pairs as arrays.
 
     alignments: See `symmetrize`; a `Path` is a Pharaoh file. Whatever has its links in a ``table`` gives that.
-    name: What messages call it.
     index_base: Number of the first word in Pharaoh text, 0 or 1; other links count from 0.
-    head: Take only so many.
     compiled: Use compiled code to read a file; None decides by size.
     Raises DataError for the first item that is not an alignment.
     """

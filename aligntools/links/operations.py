@@ -68,7 +68,6 @@ OPERATIONS = {operation.name: operation for operation in _ALL}
 class LinkTally:
     """Counts of what was read and written.
 
-    sentences: Sentence pairs.
     first, second, result: Links of each file (of the one file twice) and of the result.
     empty: Sentence pairs whose result has no links.
     """
@@ -90,7 +89,6 @@ def combine(
 ) -> LinkTally:
     """Read one or two alignment files block by block, apply an operation, write the result.
 
-    name: One of `OPERATIONS`.
     paths, output, settings, check: As `aligntools.links.operations.combine_files` takes them.
     through: Given the links of the result, block by block, and the number of the first line; returns what is written.
     Raises UsageProblem when these do not go together. Raises MismatchedLines after the lines that have a counterpart.

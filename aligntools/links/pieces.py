@@ -125,11 +125,7 @@ def mapped(links: Links, source: Units, target: Units, line: int = 1) -> Links:
 
 
 class PieceTexts:
-    """Texts in pieces, read along with a file of links.
-
-    source, target: In pieces.
-    words: The same in words.
-    """
+    """Texts in pieces, read along with a file of links."""
 
     def __init__(self, source: str, target: str, *, words: tuple[str, str] | None = None, scheme: str = "auto") -> None:
         self._pieces, self._words = RawPairs(source, target), RawPairs(*words) if words else None

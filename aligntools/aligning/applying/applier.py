@@ -71,7 +71,6 @@ def posteriors_of(
 class Applier:
     """Applies one model's views to texts; it can be used from several threads at once.
 
-    models: One a view.
     sizes: Sizes of the model's vocabularies; higher ids are words that it does not know.
     max_cells: Link-matrix cells worked at a time, at most.
     subwords: Its posteriors are averaged with those of the views.

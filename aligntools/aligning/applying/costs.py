@@ -32,7 +32,6 @@ class DirectedPriors:
 
     pairs (int32 [n, 2] and float64 [n]): Given and observed word.
     fertilities (int32 [n, 2] and float64 [n]): Given word and how many links.
-    jumps (int32 [n] and float64 [n]).
     """
 
     pairs: tuple[np.ndarray, np.ndarray]

@@ -35,7 +35,6 @@ def align_text(
 
     bitext: With ids of the model's vocabularies.
     settings: If only one direction was trained, ``joint`` and ``mean`` decide by it.
-    directions: Find the links of the single directions too.
     found, paths: Posteriors and Viterbi paths of the same runs, where they are there already.
     """
     if settings.decode == "viterbi" and paths is None:
@@ -60,7 +59,6 @@ def links_from(
 ) -> Alignments:
     """Decide on the links of one run, wherever its posteriors come from.
 
-    directions: Find the links of the single directions too.
     usual: The threshold if the settings have none.
     trained: The directions that the model has: 1 forward, 2 reverse, 3 both.
     chain: Whether it has Viterbi paths; where words are independent of each other, the path is the best link of each.

@@ -61,9 +61,6 @@ class PartsRun:
     """A text that is aligned in parts; `align_in_parts` makes one.
 
     sources, targets, reading: The text; see `align_in_parts`.
-    priors: Links of words alone.
-    directions: Find the links of the single directions too.
-    checkpoint: A folder to keep parts in.
     advance: Called with the name of a stage, how many of its jobs are done, and how many there are.
     files: What is between the star's ends in the name of each file; ``""`` where a file is named without one.
     """

@@ -20,7 +20,6 @@ class PartReading:
 
     files: Of each file, or pair of files, the arguments ``source`` and ``target``, or ``joint``.
     how: Other options of `formats.text.bitext.read_bitext`.
-    pairs: Pairs of a part.
     written: Keep a copy of each part before it is put in lower case.
     """
 

@@ -94,11 +94,7 @@ def load_text(store: Store, name: str) -> Bitext:
 
 @dataclass(frozen=True)
 class ViewWork(PartedText):
-    """A view of a text in parts, and how its table is cut into shards.
-
-    number: Of the view.
-    letters: That words are cut to.
-    """
+    """A view of a text in parts, and how its table is cut into shards."""
 
     number: int = 0
     letters: int = 0

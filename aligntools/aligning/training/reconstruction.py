@@ -55,7 +55,6 @@ def _normalized(values: np.ndarray, table: Table, by_target: bool) -> np.ndarray
 class Climb:
     """The climb of one view's model.
 
-    model: The start.
     source, target: The text as the model sees it.
     """
 

@@ -163,7 +163,6 @@ def train_sampler(
     """Sample links over the corpus of ``matrices`` from the HMM's posteriors on.
 
     matrices: Freed if the corpus is sampled in smaller chunks.
-    last_pass: Takes the links of the text.
     """
     source, target, table = matrices.source, matrices.target, hmm.table
     longest = max(len(source.tokens), len(target.tokens))
@@ -195,7 +194,6 @@ def sample(
 
     total: Link-matrix cells of the whole corpus; ``matrices`` may have a part of it.
     several: The corpus has more than one chunk: expected counts are used for sentences that were not reached.
-    last_pass: Takes the links of the text.
     """
     source, target, table = matrices.source, matrices.target, hmm.table
     sweeps = settings.sweeps

@@ -83,12 +83,10 @@ def train(
     """Train a model of every view.
 
     bitext: Blank pairs are passed over.
-    max_cells: Link-matrix cells worked at a time.
     report: Called with a dict after each iteration: view, stage, iteration, log-likelihoods, seconds.
     start: Models of the same views to go on from: what they learned is added to the priors.
     priors: Called with the words of a view; returns its `ViewPriors`.
     position_smoothing: Pseudo-count of each distribution of a table of positions, in every M-step.
-    last_pass: Takes the links of a large text.
     Returns of the class that ``settings.model_type`` names.
     """
 

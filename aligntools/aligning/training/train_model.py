@@ -117,10 +117,6 @@ def train_model(
     """Train a model of a text.
 
     lowercase: Whether the text was put in lower case; the model remembers it.
-    max_memory: Bytes.
-    start: A model to go on from.
-    reconstruction: Go on by maximum reconstruction (Cheng, Liu & Xu 2017).
-    report: See `stages.train`.
     keep_text: If False, the words of the text may be cut in place where there is one view; see `views.collapse`.
     given: Counts in other text; not with reconstruction.
     last_pass: Takes the links of a large text; not with reconstruction.
@@ -227,8 +223,6 @@ def train_subwords(
     """Learn to cut a text's words, and train a model of the pieces.
 
     settings: ``subwords`` is how many merges are learned on each side.
-    max_cells: Link-matrix cells worked at a time.
-    report: See `stages.train`.
     start: Go on from it: cut as it cuts, and add what it learned to the priors.
     priors: Called with how both sides are cut and with the pieces of the text; returns their `ViewPriors`.
     learned: Of other texts: cut as the first cuts, and take what they learned for priors.

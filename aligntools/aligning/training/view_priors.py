@@ -29,8 +29,6 @@ UNLINKED = 0.2
 class GivenPriors:
     """Counts that training starts from.
 
-    priors: Of words.
-    weights: What these count for.
     of_pieces: Those links of words that pieces of words have too, in full.
     """
 
