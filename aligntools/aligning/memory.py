@@ -43,7 +43,6 @@ def cells_within(max_memory: int | None, needed: int = 0, largest: int = 0) -> i
     """Return how many link-matrix cells may be worked at a time.
 
     max_memory: Bytes; None is the bound of the process, if it has one.
-    needed: Bytes that are needed besides.
     largest: Cells of the largest link matrix, which is worked at whole.
     Raises ResourceError when next to nothing would be left.
     """
@@ -88,7 +87,6 @@ def check(max_memory: int | None, workers: int, pairs: int, vocabulary: int, beg
 
     max_memory: Bytes, of all processes together; None: the bound in force.
     workers: Processes besides this one.
-    pairs: Of a part.
     vocabulary: Different words of the text, as estimated; 0 where it is not known.
     begun: A checkpoint was begun with parts of so many pairs, so that they cannot be smaller.
     Raises ResourceError: It says what would fit.

@@ -96,8 +96,6 @@ KIND = "alignment"
 class AlignmentModel:
     """What training gives and ``align -m`` takes.
 
-    views: One a view of the text.
-    lowercase: Whether the text was put in lower case.
     length_ratio: Target words a source word, in the training text.
     subwords: What links pieces of words.
     split: What separated the words of the text; see `words.white_space`.

@@ -42,10 +42,8 @@ class AlignmentSinks:
     writing: The forms of links and scores.
     output: Links; ``-`` is standard output.
     forward_output, reverse_output: The links of the single directions.
-    scores: Scores of each pair.
     word_pairs: The words and the posterior of each link.
     shape: What stands between the alignments and what is written.
-    links: Links written so far.
     """
 
     def __init__(

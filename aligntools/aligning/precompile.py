@@ -80,7 +80,6 @@ class Ahead(NamedTuple):
     """What a process compiles for a model.
 
     telling: Tells whether it was done before.
-    functions: In this order.
     """
 
     telling: Any

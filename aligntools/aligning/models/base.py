@@ -70,7 +70,6 @@ class ViewTask:
 
     source, target: The text; None in parts.
     old: A model of the same view to go on from.
-    priors: Pseudo-counts of other text.
     position_smoothing: Pseudo-count of each distribution of a table of positions.
     learns_null: Whether the words of NULL are estimated.
     classes: Classes of the words of both sides that came with the text.
@@ -103,8 +102,6 @@ class Stage:
     `aligntools.aligning.training.stages` has the lexical table and calls these methods. So does training in parts:
     `expect` sees one part of the text and `maximize` the sum over all parts.
 
-    model: The class of the model.
-    before: Of the model whose iterations came before.
     """
 
     def __init__(self, model: "type[LexicalModel]", task: ViewTask, before: "Stage | None" = None) -> None:

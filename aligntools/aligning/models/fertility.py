@@ -63,7 +63,6 @@ class FertilityStage(Stage):
 class Fertility(Hmm):
     """The HMM with the sampler's counts.
 
-    sampler: Forward, then reverse.
     linked (tuple of float64 [n_words], or None): See `WordLinks`.
     """
 

@@ -262,11 +262,7 @@ def _files(sources: Sentences, targets: Sentences | None, split: str | None) -> 
 
 
 def seems_too_large(texts: list[str], settings: AlignerSettings, languages: str | None = None) -> bool:
-    """Return whether a text seems not to fit into this process's memory, and can be aligned in parts.
-
-    texts: One file, or two.
-    languages: Of TMX and the like.
-    """
+    """Return whether a text seems not to fit into this process's memory, and can be aligned in parts."""
     bound = memory.limit()
     if bound is None or not all(map(is_regular, texts)):
         return False

@@ -26,12 +26,7 @@ KNOWN = "known"
 
 @dataclass(frozen=True)
 class Asking:
-    """Arguments of jobs.
-
-    settings: That ask for it.
-    pairs: Of each part.
-    lowercase: Whether the text is put in lower case.
-    """
+    """Arguments of jobs."""
 
     kind: SourceKind[Settings]
     settings: Settings

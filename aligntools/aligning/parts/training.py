@@ -57,11 +57,7 @@ def read_text(reading: PartReading, runner: JobRunner, pool: Pool) -> tuple[tupl
 
 
 class ViewTraining:
-    """The training of a view. A job is done if its files are there; files that no later one needs are removed.
-
-    parts: The text's parts.
-    generation: Of the table.
-    """
+    """The training of a view. A job is done if its files are there; files that no later one needs are removed."""
 
     def __init__(self, view_work: ViewWork, runner: JobRunner) -> None:
         self.view_work, self.runner, self.parts = view_work, runner, range(view_work.parts)
