@@ -118,7 +118,7 @@ def text_with_evidence(
         for line in summary(known.header):
             watch.say(line)
     text = written if reading.case_sensitive else in_lower_case(written)
-    return text, known.of(text)
+    return text, replace(known, text=text)
 
 
 def _progress_of(watch: Watch | None) -> Callable[[str, int, int], None]:

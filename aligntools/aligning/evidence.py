@@ -424,10 +424,6 @@ class TextEvidence:
         """Return the same without the evidence of some kinds."""
         return replace(self, by_kind={name: one for name, one in self.by_kind.items() if name not in names})
 
-    def of(self, text: "Bitext") -> "TextEvidence":
-        """Return the same of the text as training takes it."""
-        return replace(self, text=text)
-
 
 def sizes(text: "Bitext") -> tuple[int, int]:
     """Return a text's pairs, and its words on both sides together."""

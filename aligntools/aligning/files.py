@@ -13,7 +13,7 @@ from aligntools.aligning.aligner_training import settings_of_new_text, tell_unus
 from aligntools.aligning.alignment import Plan, text_with_evidence, with_word_classes
 from aligntools.aligning.alignments import Alignments, AlignmentTally
 from aligntools.aligning.evidence import EvidenceOptions, TextEvidence
-from aligntools.aligning.outputs import AlignmentSinks, check_whole_words, write_ttable
+from aligntools.aligning.outputs import AlignmentSinks, check_whole_words
 from aligntools.aligning.parts import alignment as large
 from aligntools.aligning.parts.alignment import PartsRun
 from aligntools.aligning.precompile import compiling_for
@@ -21,6 +21,7 @@ from aligntools.aligning.priors import PriorCounter, WeightedPriors, write_prior
 from aligntools.aligning.settings import AlignerSettings, Decisions, PartSettings, PriorWeights
 from aligntools.aligning.text_files import TextFiles, TextSides
 from aligntools.aligning.training.sampling import LastPass
+from aligntools.aligning.word_tables import write_ttable
 from aligntools.formats.links.pharaoh import concatenate
 from aligntools.formats.opening import files as named_files
 from aligntools.formats.opening.files import Named, is_pattern
@@ -98,7 +99,7 @@ def align_files(
                     bitext, known = text_with_evidence(*sides, evidence, reading, run, watch)
                     if source_classes or target_classes:
                         bitext = with_word_classes(bitext, source_classes, target_classes)
-                        known = known.of(bitext) if known is not None else None
+                        known = replace(known, text=bitext) if known is not None else None
                     counts = WeightedPriors.of(priors or None, weights)
                     _train(plan, start, bitext, out, decisions, reading, run, watch, counts, known, aligner)
         if out.moses:
@@ -118,7 +119,7 @@ def _apply(
 ) -> None:
     if out.ttable:
         check_whole_words(aligner.settings.views[0])
-        write_ttable(aligner, out.ttable)
+        write_ttable(out.ttable, aligner.model)
     counter, tally = PriorCounter() if out.save_priors else None, Tally()
     requests = (tally, str(sides[0])) if unbuffered else None
     how: Any = {"directions": out.directions, "unbuffered": unbuffered, "counter": counter, "requests": requests}
@@ -185,7 +186,7 @@ def _train(
         with watch.stage("saving"):
             aligner.save(out.save_model)
     if out.ttable:
-        write_ttable(aligner, out.ttable)
+        write_ttable(out.ttable, aligner.model)
     if not written and counter is None:
         watch.summary(len(bitext), None, bitext.skipped.summary())
         return

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.alignments import Alignments, AlignmentTally
 from aligntools.aligning.settings import Decisions
 from aligntools.formats.links.pharaoh import Links, concatenate, format_pharaoh
@@ -211,15 +210,6 @@ def check_whole_words(view: Any, file: str = "ttable") -> None:
     """Refuse to write a table of words that a view cuts."""
     if view != 0:
         raise UsageProblem(f"`{file}` writes whole words, and the model's first view cuts them; use `views=0`")
-
-
-def write_ttable(aligner: Aligner, path: str, beam: float | None = None) -> None:
-    """Write ``ln p(target | source)`` of the first view, as fast_align's -p does; without its beam, every pair."""
-    from aligntools.aligning.word_tables import ttable_lines
-
-    with writing(path) as file:
-        for block in ttable_lines(aligner.model, beam):
-            file.write(block)
 
 
 class MosesModel:

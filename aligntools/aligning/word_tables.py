@@ -4,7 +4,7 @@ A model can be made of the tables that another aligner wrote: IBM 2 with its wor
 prior. And a model's own table can be written, in fast_align's form.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.views import view_words
 from aligntools.formats.links.ttable import NULL, TTable
+from aligntools.formats.opening.files import writing
 from aligntools.words.vocabulary import Vocabulary
 from aligntools.words.white_space import tell_unwritten, whole_words
 
@@ -88,8 +89,8 @@ def _null(table: TTable, words: list[bytes]) -> np.ndarray:
     return np.concatenate([[0], np.where(p > 0, p, least), [least]]).astype(np.float32)
 
 
-def ttable_lines(model: AlignmentModel, beam: float | None = None) -> Iterator[bytes]:
-    """Yield blocks of lines ``source TAB target TAB ln p(target | source)``, NULL as ``<eps>``; bytes.
+def write_ttable(path: str, model: AlignmentModel, beam: float | None = None) -> None:
+    """Write lines ``source TAB target TAB ln p(target | source)``, NULL as ``<eps>``, as fast_align's -p does.
 
     Lines of the first view's table, by source word, then target word id. A reverse model (``direction`` reverse) gives
     ``target TAB source TAB ln p(source | target)``.
@@ -115,15 +116,16 @@ def ttable_lines(model: AlignmentModel, beam: float | None = None) -> Iterator[b
     fine = whole_words(words), whole_words(others)
     kept = _within(null, np.zeros(len(null), np.int64), beam)
     left_out, kept = int(np.count_nonzero(~fine[1][kept + 1])), kept[fine[1][kept + 1]]
-    yield "".join(f"{NULL.decode()}\t{others[k + 1]}\t{null[k]:.6g}\n" for k in kept).encode()
-    kept = _within(logs, first, beam)
-    whole = fine[0][first[kept]] & fine[1][second[kept]]
-    tell_unwritten(left_out + int(np.count_nonzero(~whole)))
-    kept = kept[whole]
-    for a in range(0, len(kept), _LINES):
-        part = kept[a : a + _LINES]
-        columns = zip(first[part], second[part], logs[part], strict=True)
-        yield "".join(f"{words[s]}\t{others[t]}\t{x:.6g}\n" for s, t, x in columns).encode()
+    with writing(path) as file:
+        file.write("".join(f"{NULL.decode()}\t{others[k + 1]}\t{null[k]:.6g}\n" for k in kept).encode())
+        kept = _within(logs, first, beam)
+        whole = fine[0][first[kept]] & fine[1][second[kept]]
+        tell_unwritten(left_out + int(np.count_nonzero(~whole)))
+        kept = kept[whole]
+        for a in range(0, len(kept), _LINES):
+            part = kept[a : a + _LINES]
+            columns = zip(first[part], second[part], logs[part], strict=True)
+            file.write("".join(f"{words[s]}\t{others[t]}\t{x:.6g}\n" for s, t, x in columns).encode())
 
 
 def _within(logs: np.ndarray, rows: np.ndarray, beam: float | None) -> np.ndarray:

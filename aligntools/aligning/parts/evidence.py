@@ -88,17 +88,16 @@ def ask(
     ``others`` are priors of other text, as `given_pairs.in_parts` returns them.
     """
     store = work.store
+    askings = [Asking(kind, asked.of_kind(kind), pairs, lowercase) for kind in asked.kinds]
     if not store.has(KNOWN):
         header, found = {}, [others] if others is not None and len(others) else []
-        for kind in asked.kinds:
-            asking = Asking(kind, asked.of_kind(kind), pairs, lowercase)
-            header[kind.name], own = _ask_kind(work, asking, runner)
+        for asking in askings:
+            header[asking.kind.name], own = _ask_kind(work, asking, runner)
             found += own
         if found:
             given_pairs.keep_priors(store, given_pairs.GIVEN, combined(found))
         store.write(KNOWN, header)
-    for kind in asked.kinds:
-        asking = Asking(kind, asked.of_kind(kind), pairs, lowercase)
+    for asking in askings:
         store.remove(asking.name(), *(asking.name(part) for part in range(work.parts)))
     store.remove(*(written_name(*work.place(part)) for part in range(work.parts)))
     return store.about(KNOWN)

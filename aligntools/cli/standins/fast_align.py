@@ -306,7 +306,7 @@ def train(flags: Flags, write: Write) -> None:
     """Train and align; where the environment asks for the best links, those of both directions with and without -r."""
     from aligntools.aligning.aligner_training import train_with
     from aligntools.aligning.alignment import read_bitext
-    from aligntools.aligning.outputs import write_ttable
+    from aligntools.aligning.word_tables import write_ttable
     from aligntools.cli.reporter import Reporter
     from aligntools.formats.opening.files import writing
     from aligntools.ground.parallel import pool_of, threads_of
@@ -351,7 +351,7 @@ def train(flags: Flags, write: Write) -> None:
             nats += report.aligned(block)
         report.finish(nats)
         if flags.conditional_probabilities:
-            write_ttable(aligner, flags.conditional_probabilities, flags.beam_threshold)
+            write_ttable(flags.conditional_probabilities, aligner.model, flags.beam_threshold)
     reporter.summary(len(bitext), links, bitext.skipped.summary())
 
 
