@@ -71,7 +71,7 @@ def test_forced_decoding_finds_all_derivations_of_a_translation(order, tmp_path)
 
 
 def test_what_does_not_fit_at_first_is_derived_once(tmp_path, monkeypatch):
-    from aligntools.translating.decoding import workspace
+    from aligntools.translating.decoding import system_tables as workspace
 
     system, sentences, wanted, *_ = forced_case(1, 2, tmp_path)
     plain = forced(system, sentences, wanted)

@@ -13,11 +13,10 @@ from aligntools.formats.inputs.sentences import Lines
 from aligntools.formats.translation.grammar import GrammarRules
 from aligntools.ground import memory
 from aligntools.ground.parallel import Pool, balanced_blocks, over
-from aligntools.translating.decoding import forced_decoding, kernels_forest
 from aligntools.translating.decoding import kernels_decoder as kernels
-from aligntools.translating.decoding.kernels_tables import Arcs, ForestArrays
-from aligntools.translating.decoding.system_tables import feature_names, prepare
-from aligntools.translating.decoding.workspace import Workspace
+from aligntools.translating.decoding import kernels_forced_decoding, kernels_forest
+from aligntools.translating.decoding.kernels_tables import Arcs, ForestArrays, ModelTables
+from aligntools.translating.decoding.system_tables import RuleIndex, Workspace, feature_names, prepare
 from aligntools.translating.forest.candidates import offsets_of
 from aligntools.translating.forest.derivations import best
 from aligntools.translating.forest.hypergraph import Hypergraph, blank, edge_scores, join
@@ -239,19 +238,47 @@ class System:
         """
         lm_ids, prepared, words = self._lm_ids(sentences), self._prepared, np.ascontiguousarray(words, np.int32)
         if prepared.index is None:
-            prepared.index = forced_decoding.RuleIndex.of(self.grammar)
-        model, index = prepared.model._replace(ids=lm_ids), prepared.index
+            prepared.index = RuleIndex.of(self.grammar)
+        model = prepared.model._replace(ids=lm_ids)
 
         def hypergraph(workspace: Workspace, begin: int, end: int) -> Hypergraph:
             if begin == end:
                 return blank()
             k, part = int(np.searchsorted(sentences.offsets, begin, "right")) - 1, slice(begin, end)
             texts = sentences.tokens[part], sentences.passed[part], words[offsets[k] : offsets[k + 1]]
-            how = self.settings.span_limit, self.settings.pass_known
-            goal = forced_decoding.derive(*texts, workspace, index, self._tables, model, *how)
+            goal = self._derive(*texts, workspace, model)
             return blank() if goal is None else self._forest(workspace, goal, sentences, part, lm_ids)
 
         return join(self._each(hypergraph, sentences, pool))
+
+    def _derive(
+        self, words: np.ndarray, passed: np.ndarray, given: np.ndarray, workspace: Workspace, model: ModelTables
+    ) -> int | None:
+        """Fill the workspace with all derivations of a translation; return the goal, or None where there is none."""
+        if not len(given) or (given >= len(model.ids)).any():
+            return None
+        rules, index = self._tables, self._prepared.index
+        assert index is not None
+        span, size = min(self.settings.span_limit, len(words)), len(given) + 2
+        has_source, has_target = np.zeros(len(index.alone), np.bool_), np.zeros(len(model.ids), np.bool_)
+        has_source[words], has_target[given] = True, True
+        keys = np.unique(np.append(words, 0)).tolist()  # rules begin with one of these words, or with none
+        candidates = np.concatenate([index.rules[index.starts[k] : index.starts[k + 1]] for k in keys])
+        alone = index.alone[words] | (not self.settings.pass_known) & (words != 0)
+        workspace.fit(0, len(words) * span + len(words) + 1, False, True)
+        sides = index.source_offsets, index.source, rules.target_offsets, rules.target
+        rest, scores = (sides, has_source, has_target, self._prepared.rules, model), np.zeros((size, size))
+        while True:
+            place, cells, counts = np.full((size, size), -1, np.int64), workspace.chart.cells, workspace.counts
+            items = kernels_forced_decoding.ForcedItems(scores, place, cells, workspace.hypotheses, counts)
+            status = kernels_forced_decoding.derive(
+                words, passed, alone, given, candidates.copy(), span, *rest, workspace.context, items
+            )
+            if status >= 0:
+                return int(status)
+            if status == kernels_forced_decoding.UNREACHABLE:
+                return None
+            workspace.enlarge(status)
 
     def derivation_features(self, sentences: EncodedText, pool: Pool | None = None) -> list[list[tuple[int, float]]]:
         """Return the features of each sentence's best derivation: numbers, ascending, and values that are not 0."""

@@ -1,4 +1,6 @@
-"""What a translation system needs whatever its weights are: the trie of rules, their features, the language model."""
+"""What a translation system needs whatever its weights are: the trie of rules, their features, the language model; and
+memory that the decoder works in, enlarged where a sentence needs more.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,10 +8,19 @@ from typing import Any
 import numpy as np
 
 from aligntools.formats.translation.grammar import GrammarRules
-from aligntools.translating.decoding import forced_decoding, kernels_state
+from aligntools.ground import memory
 from aligntools.translating.decoding import kernels_decoder as kernels
-from aligntools.translating.decoding.kernels_tables import ModelTables, RuleFeatures, RuleTables, empty_context
-from aligntools.translating.decoding.workspace import Workspace
+from aligntools.translating.decoding import kernels_state
+from aligntools.translating.decoding.kernels_tables import (
+    DecoderChart,
+    Hypotheses,
+    Items,
+    ModelTables,
+    Paths,
+    RuleFeatures,
+    RuleTables,
+    empty_context,
+)
 from aligntools.translating.grammar import kernels_trie
 from aligntools.translating.lm.kernels_lm import END
 from aligntools.translating.lm.language_model import NgramModel
@@ -82,6 +93,115 @@ def feature_names(grammar: GrammarRules) -> list[str]:
 
 
 @dataclass(eq=False)
+class RuleIndex:
+    """A grammar's rules by the first word of their source sides.
+
+    source_offsets, source (int64 [rules + 1], int32): The grammar's source sides.
+    rules (int32 [rules]).
+    starts (int64 [source words + 2]): Where those of each word begin; of rules without words, under 0.
+    alone (bool [source words + 1]): Which words are a source side by themselves.
+    """
+
+    source_offsets: np.ndarray
+    source: np.ndarray
+    rules: np.ndarray
+    starts: np.ndarray
+    alone: np.ndarray
+
+    @classmethod
+    def of(cls, grammar: GrammarRules) -> "RuleIndex":
+        """Index a grammar."""
+        size, count = len(grammar.source_vocabulary) + 1, len(grammar)
+        rule = np.repeat(np.arange(count), np.diff(grammar.source_offsets))
+        key, places = np.zeros(count, np.int64), np.flatnonzero(grammar.source > 0)[::-1]
+        key[rule[places]] = grammar.source[places]  # the first of a rule is written last
+        lone = grammar.source[grammar.source_offsets[:-1][np.diff(grammar.source_offsets) == 1]]
+        alone = np.zeros(size, np.bool_)
+        alone[lone[lone > 0]] = True
+        starts = np.concatenate([[0], np.cumsum(np.bincount(key, minlength=size))]).astype(np.int64)
+        sides = np.array(grammar.source_offsets, np.int64), np.array(grammar.source, np.int32)
+        return cls(*sides, np.argsort(key, kind="stable").astype(np.int32), starts, alone)
+
+
+#: Bytes of an element, about, and growth from which the bound on memory is looked at.
+_EACH, _MUCH = 200, 1 << 26
+
+
+class Workspace:
+    """What `kernels_decoder.decode` writes; ``counts`` are int64 [4]."""
+
+    def __init__(self, order: int) -> None:
+        self._order, self._whole = order, False
+        self._sizes = {
+            kernels.NO_ACTIVE: 1 << 13,
+            kernels.NO_CUBES: 1 << 12,
+            kernels.NO_ITEMS: 1 << 12,
+            kernels.NO_NODES: 1 << 13,
+            kernels.NO_EDGES: 1 << 10,
+            kernels.NO_PATHS: 1 << 13,
+        }
+        none = np.empty(0, np.int32)
+        self.context, self.counts = empty_context(order), np.zeros(4, np.int64)
+        self.chart, self.hypotheses, self.paths = DecoderChart(*[none] * 7), Hypotheses(*[none] * 7), Paths(*[none] * 6)
+        for what in self._sizes:
+            self._make(what)
+
+    def fit(self, nodes: int, cells: int, whole: bool, keep: bool) -> None:
+        """Make room for a lattice's nodes and cells, for states that are whole or not, and for hyperedges."""
+        if cells > len(self.chart.cells):
+            self.chart = self.chart._replace(cells=np.empty((2 * cells, 2), np.int32))
+        if nodes > len(self.paths.ends):
+            active_at, gaps_at = np.empty(2 * nodes, np.int64), np.empty(2 * nodes, np.int64)
+            self.chart = self.chart._replace(active_at=active_at, gaps_at=gaps_at)
+            self.paths = self.paths._replace(ends=np.empty((2 * nodes, 2), np.int64))
+        if keep and self._sizes[kernels.NO_EDGES] < self._sizes[kernels.NO_NODES]:
+            self._sizes[kernels.NO_EDGES] = 2 * self._sizes[kernels.NO_NODES]
+            self._make(kernels.NO_EDGES)
+        if whole != self._whole:
+            self._whole = whole
+            self._make(kernels.NO_ITEMS)
+            self._make(kernels.NO_NODES)
+
+    def enlarge(self, what: int) -> None:
+        """Make the arrays that were too small twice as large."""
+        more = self._sizes[what] * _EACH
+        if more > _MUCH:
+            memory.ask(more, "a long sentence")
+        self._sizes[what] *= 2
+        self._make(what)
+
+    def _states(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        context = self._order - 1
+        width = 2 + 2 * context + 9 * self._whole
+        return np.empty((size, width), np.int32), np.empty((size, max(1, 2 * context)), np.float32)
+
+    def _make(self, what: int) -> None:
+        size = self._sizes[what]
+        if what == kernels.NO_ACTIVE:
+            active, gaps = np.empty((size, 3), np.int32), np.empty((size, 3), np.int32)
+            self.chart = self.chart._replace(active=active, gaps=gaps)
+            self.paths = self.paths._replace(active=np.empty(size, np.int32), gaps=np.empty(size, np.int32))
+        elif what == kernels.NO_CUBES:
+            self.chart = self.chart._replace(cubes=np.empty((size, 4), np.int32))
+            self.paths = self.paths._replace(cubes=np.empty(size, np.int32))
+        elif what == kernels.NO_ITEMS:
+            scored = np.empty((size, 5), np.int32), np.empty(size), np.empty(size), np.empty(size, np.float32)
+            queue = np.empty(size), np.empty(size, np.int32)
+            found = np.empty(2 * size, np.int64), np.empty(2 * size, np.int32)
+            self.items = Items(*scored, *self._states(size), *queue, *found)
+        elif what == kernels.NO_NODES:
+            states, floats = self._states(size)
+            rows, scores = np.empty((size, 3), np.int32), np.empty(size)
+            self.hypotheses = self.hypotheses._replace(rows=rows, scores=scores, states=states, floats=floats)
+            self.chart = self.chart._replace(ordered=np.empty(size, np.int32))
+        elif what == kernels.NO_PATHS:
+            self.paths = self.paths._replace(rows=np.empty((size, 2), np.int32), scores=np.empty(size))
+        else:
+            edges, gains, paths = np.empty((size, 4), np.int32), np.empty(size, np.float32), np.empty(size, np.int32)
+            self.hypotheses = self.hypotheses._replace(edges=edges, gains=gains, paths=paths)
+
+
+@dataclass(eq=False)
 class PreparedSystem:
     """What does not depend on the weights; `kernels_tables.ordered` and `kernels_tables.scores` are yet to be made.
 
@@ -95,7 +215,7 @@ class PreparedSystem:
     model: ModelTables
     order: int
     workspaces: list[Workspace] = field(default_factory=list)
-    index: forced_decoding.RuleIndex | None = None
+    index: RuleIndex | None = None
 
     @property
     def rules(self) -> int:
