@@ -56,8 +56,7 @@ def log_probability(steps: Sequence[Step], words: np.ndarray, rules: Rules) -> f
     nodes = kernels_trees.Nodes(np.array([0, size]), symbols, left, right, numbers)
     blocks = rules.binary_at, rules.binary_weights, rules.unary_at, rules.unary_weights
     weights = kernels_trees.RuleWeights(first, *blocks, words_at, words.ravel(), rules.roots)
-    value: float = kernels_trees.log_probability(nodes, weights, np.empty((size, int(np.diff(first).max()))))
-    return value
+    return float(kernels_trees.log_probability(nodes, weights, np.empty((size, int(np.diff(first).max())))))
 
 
 #: Behind what a symbol is without annotation.

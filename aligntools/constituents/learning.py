@@ -325,17 +325,15 @@ def _losses(bank: Treebank, state: EmState, share: np.ndarray, pool: Pool | None
 def smooth(bank: Treebank, state: EmState, share: float) -> EmState:
     """Return a grammar whose substates' probabilities are drawn to the mean of their symbol by a share."""
     old = state.grammar
-    grammar = old.with_weights(
-        _drawn(old.binary_weights, old.substates[old.binary], share),
-        _drawn(old.unary_weights, old.substates[old.unary], share),
-        old.roots,
-    )
+
+    def drawn(_: int, block: np.ndarray) -> np.ndarray:
+        return np.asarray((1 - share) * block + share * block.mean(0, keepdims=True))
+
+    binary = _changed(old.binary_weights, old.substates[old.binary], drawn)
+    unary = _changed(old.unary_weights, old.substates[old.unary], drawn)
+    grammar = old.with_weights(binary, unary, old.roots)
     lexicon = _lexicon(bank, state.pair_counts, grammar, min(_WORDS * share, 1.0))
     return EmState(grammar, state.pair_counts, lexicon)
-
-
-def _drawn(weights: np.ndarray, shapes: np.ndarray, share: float) -> np.ndarray:
-    return _changed(weights, shapes, lambda _, block: (1 - share) * block + share * block.mean(0, keepdims=True))
 
 
 def _changed(weights: np.ndarray, shapes: np.ndarray, change: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:

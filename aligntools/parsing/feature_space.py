@@ -303,8 +303,7 @@ def prefixes(words: Sequence[bytes]) -> list[bytes]:
 
 def vocabulary(words: Sequence[bytes], least: int = 1) -> Vocabulary:
     """Number the words that occur at least ``least`` times, in order of first occurrence."""
-    found: Vocabulary = Vocabulary.from_bytes([word for word, n in Counter(words).items() if n >= least and word])
-    return found
+    return Vocabulary.from_bytes([word for word, n in Counter(words).items() if n >= least and word])
 
 
 @dataclass(frozen=True)

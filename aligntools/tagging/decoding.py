@@ -99,8 +99,7 @@ class CandidateChain:
     def places(self, candidates: "TagCandidates") -> np.ndarray:
         """Return where each candidate's emissions begin, int64 [candidates]."""
         widths = np.diff(self.first)[candidates.groups]
-        found: np.ndarray = (np.cumsum(widths) - widths).astype(np.int64)
-        return found
+        return np.asarray(np.cumsum(widths) - widths, np.int64)
 
 
 def decode(

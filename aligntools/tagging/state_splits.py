@@ -86,13 +86,9 @@ class Splitter:
             found = found[:1].upper() + found[1:]
         return [word.encode() for word in found.split(" ")]
 
-    def kept(self) -> dict[str, dict[str, str]]:
-        """Return it as it stands in the header of a model file."""
-        return {"forms": self.forms, "endings": self.endings}
-
     @classmethod
     def of(cls, kept: Any) -> "Splitter":
-        """Make it of what was kept; ValueError where that is something else."""
+        """Make it of what the header of a model file keeps; ValueError where that is something else."""
         if not isinstance(kept, dict) or set(kept) != {"forms", "endings"}:
             raise ValueError("splits")
         for name, table in kept.items():

@@ -360,8 +360,7 @@ def _mixed(logs: list[np.ndarray]) -> np.ndarray:
     top = stacked.max(0)
     held = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
-        found: np.ndarray = held + np.log(np.exp(stacked - held).mean(0))
-        return found
+        return np.asarray(held + np.log(np.exp(stacked - held).mean(0)))
 
 
 def _sampled(chain: Chain, tokens: np.ndarray, n: int, random: np.random.Generator) -> np.ndarray:

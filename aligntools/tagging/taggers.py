@@ -1,7 +1,7 @@
 """Tagging from Python: training taggers, with tags or without, and applying them."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 import numpy as np
@@ -90,8 +90,7 @@ class Tagger(Annotator, TagDistributions, ShownAsModel):
 
     def knows(self, words: Iterable[str]) -> list[bool]:
         """Return for each word whether training saw it."""
-        found: list[bool] = self.model.knows([word.encode("utf-8", "surrogateescape") for word in words]).tolist()
-        return found
+        return list(self.model.knows([word.encode("utf-8", "surrogateescape") for word in words]).tolist())
 
     @taking(TagDecisions, Splitting)
     def tag(
@@ -281,7 +280,7 @@ def train_tagger(
     tell, learned = reporter(progress), dict[str, Any](column=reading.tags)
     if settings.tokens == "surface":
         tagged, splitter = read_surface(text, reading)
-        learned["splits"] = splitter.kept()
+        learned["splits"] = asdict(splitter)
     else:
         tagged = read_annotated(text, reading, settings.partial)
     check_words(text, tagged)

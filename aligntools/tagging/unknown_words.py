@@ -145,8 +145,7 @@ class UnknownWords:
     @property
     def n_states(self) -> int:
         """Number of states."""
-        found: int = self.weights.shape[1]
-        return found
+        return int(self.weights.shape[1])
 
     @classmethod
     def learn(
@@ -250,8 +249,7 @@ class UnknownWords:
             scores[some] = np.add.reduceat(terms, ptr[some], axis=0)
         scores -= scores.max(1, keepdims=True)
         p = np.exp(scores)
-        found: np.ndarray = p / p.sum(1, keepdims=True)
-        return found
+        return np.asarray(p / p.sum(1, keepdims=True))
 
 
 #: Levels of the tree below its root.

@@ -45,8 +45,7 @@ class KeptLoss:
 
 def weights_of(store: Store, name: str) -> np.ndarray:
     """Return the weights that are kept under a name; a worker's next job mostly has the same."""
-    found: np.ndarray = kept((store.folder, "weights"), lambda: read_object(store, name, shared=True), name)
-    return found
+    return np.asarray(kept((store.folder, "weights"), lambda: read_object(store, name, shared=True), name))
 
 
 def _sum_up(

@@ -77,8 +77,7 @@ Renewing: TypeAlias = Callable[[Substates], tuple[TaggedCorpus, np.ndarray]]
 def tag_shares(text: TaggedCorpus, letters: np.ndarray, strength: float) -> np.ndarray:
     """Return ``p(tag | word)`` of each pair, smoothed towards what letters say."""
     seen = np.bincount(text.pair_word, text.pair_count, len(text.words))[text.pair_word]
-    found: np.ndarray = (text.pair_count + strength * letters) / np.maximum(seen + strength, 1e-300)
-    return found
+    return np.asarray((text.pair_count + strength * letters) / np.maximum(seen + strength, 1e-300))
 
 
 def complete(

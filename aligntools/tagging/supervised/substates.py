@@ -44,8 +44,7 @@ class Substates:
     def state_of(self, text: TaggedCorpus) -> np.ndarray:
         """Return the state of each element of ``emissions``."""
         widths = np.diff(self.at)
-        found: np.ndarray = np.arange(self.at[-1]) - np.repeat(self.at[:-1] - self.first[text.pair_tag], widths)
-        return found
+        return np.asarray(np.arange(self.at[-1]) - np.repeat(self.at[:-1] - self.first[text.pair_tag], widths))
 
 
 def known_counts(text: TaggedCorpus) -> Substates:
