@@ -1,7 +1,7 @@
 """Dictionaries of two languages: their entries, whatever program wrote them, told apart by what a file has in it.
 
-A file is text with a word, a tab and its translations on each line, the index or the articles of a dictd dictionary
-(`dictd`), or a bilingual dictionary of Apertium (`apertium`).
+A file is text with a word, a tab and its translations on each line, the index or the articles of a dictd dictionary, or
+a bilingual dictionary of Apertium.
 """
 
 import os

@@ -164,7 +164,7 @@ def open_input(path: object, mark: bool = False, wide: bool = False, archive: bo
 def reading(path: object, share: float = 1.0, begin: int = 0, mark: bool = False) -> Iterator[Readable]:
     """Open ``path`` with `open_input`; what goes wrong while reading becomes a `DataError`.
 
-    So does what cannot fit: a line over `metering.LONGEST_LINE`, and text with which the process would have more than
+    So does what cannot fit: a line over `LONGEST_LINE`, and text with which the process would have more than
     this ``share`` of the memory that it may use. A plain file can be read from the byte ``begin`` on.
     """
     opened = open_input(path, mark)

@@ -52,7 +52,7 @@ class GrammarRules:
     links (uint8 [links, 2]): Linked words of a rule, by their places among the symbols of each side.
     counts (float64 [rules or 0, 3]): How often target side, source side and both together were seen; empty where that
         is not known.
-    sparse_ids, sparse_values (int32): Features that few rules have; see `aligntools.translating.features`.
+    sparse_ids, sparse_values (int32): Features that few rules have; see `translating.grammar.features`.
     """
 
     source_vocabulary: Vocabulary

@@ -19,7 +19,7 @@ def format_header(features: Sequence[str]) -> bytes:
 
 
 def format_lines(hypergraph: Any, features: Sequence[str], word: Callable[[int], str]) -> Iterator[bytes]:
-    """Yield a line a sentence of a `translating.hypergraph.Hypergraph`; ``word`` gives the word of a target id."""
+    """Yield a line a sentence of `translating.forest.hypergraph`'s; ``word`` gives the word of a target id."""
     h = hypergraph
     for s in range(len(h.roots)):
         begin, end = h.node_offsets[[s, s + 1]].tolist()
