@@ -51,7 +51,7 @@ def test_the_text_that_is_made(base, made):
         assert whole == pytest.approx(before, abs=0.03)
 
 
-def test_a_copy_keeps_translations(base, made):
+def test_a_copy_keeps_translations(made):
     """Where no word was dropped or moved, a word and its translation are named alike in few ways in a copy."""
     copy = [line.split(" ||| ") for line in lines(made)[200:400]]
     seen = {}

@@ -40,7 +40,7 @@ def test_measures_and_their_sections():
     assert {name for name in modules if not name.endswith("__init__")} == reached
 
 
-def test_a_section_goes_to_its_place(tmp_path, capsys):
+def test_a_section_goes_to_its_place(tmp_path):
     path = tmp_path / "results"
     for name in ("memory", "quality", "speed"):
         report.write_section(path, name, f"of {name}")

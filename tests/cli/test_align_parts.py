@@ -208,7 +208,7 @@ def test_text_that_seems_too_large_goes_to_disk(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("plan", [[], ["--plan"]])
-def test_parts_are_as_large_as_memory_lets_them_be(tmp_path, expected, plan):
+def test_parts_are_as_large_as_memory_lets_them_be(tmp_path, plan):
     """A bound that parts of the default's size do not fit into; more workers do not change the links."""
     bound = (memory.FIXED + parts_memory.of_part(50_500) >> 20) + 1
     done = align(*TEXT, *QUICK, "--max-memory", f"{bound}M", "--tmpdir", tmp_path, *plan)

@@ -156,7 +156,7 @@ def test_every_line_with_text_is_in_one_line_of_the_ladder(source, target, optio
         assert sorted(k for row in rows for k in json.loads(row[side])) == there
 
 
-def test_enormous_lines(texts, tmp_path):
+def test_enormous_lines():
     lines = [line for line in DE_LINES if line]
     plain = at.align_sentences(lines, FR_LINES, encoder=False)
     more = at.align_sentences(["x" * 1_000_000, *lines], FR_LINES, encoder=False)

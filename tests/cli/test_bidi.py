@@ -58,7 +58,7 @@ def test_commands_do_not_pass_it_on(args, text, tmp_path):
     assert "\\u202e" in shown
 
 
-def test_what_is_said_and_stand_ins(capsys, tmp_path):
+def test_what_is_said_and_stand_ins(capsys):
     Reporter(False, False).say(OVERRIDE)
     assert capsys.readouterr().err == "a\\u202eb\\u202c\n"
     done = run("-c", "intersect", "-i", f"/{OVERRIDE}", "-j", f"/{OVERRIDE}", script="atools")

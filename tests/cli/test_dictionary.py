@@ -50,7 +50,7 @@ def right(done, text):
 
 @pytest.mark.parametrize("command", [("align",), ("align", "--best", "--no-encoder"),
                                      ("contrastive-align", "--no-encoder")])  # fmt: skip
-def test_words_are_known_beforehand(text, entries, command, tmp_path):
+def test_words_are_known_beforehand(text, entries, command):
     done, plain = run(*command, *text, *entries), run(*command, *text)
     assert right(done, text) > 0.9 > right(plain, text) + 0.2
     assert (

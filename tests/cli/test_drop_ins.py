@@ -84,7 +84,7 @@ def test_packages_are_two_lines_for_each_adapter(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["fast_align", "atools"])
-def test_a_checkout_without_its_requirements(name, tmp_path):
+def test_a_checkout_without_its_requirements(name):
     """One line that names what is missing and what installs it."""
     done = started(sys.executable, "-S", ROOT / "bin" / name, "-i", os.devnull)
     assert done.returncode == 1

@@ -244,7 +244,7 @@ def test_lines_beyond_the_text_and_no_encoder(text, monkeypatch):
 
 
 @brought
-def test_words_are_known_beforehand(tmp_path):
+def test_words_are_known_beforehand():
     """90 words: what the text itself could never show."""
     pairs = [line.split(" ||| ") for line in (SAMPLES / "de-en.txt").read_text().splitlines()[:8]]
     texts = [list(side) for side in zip(*pairs, strict=True)]
@@ -260,7 +260,7 @@ def test_words_are_known_beforehand(tmp_path):
 
 @pytest.mark.slow
 @brought
-def test_workers_ask_it_too(tmp_path):
+def test_workers_ask_it_too():
     """The same lines as without workers, nearer to the gold links than without the encoder."""
     text = "-i", SAMPLES / "de-en.txt", "--set", "part_size=100", "--set", "views=5"
     found = [run("align", *text, *more) for more in (("--encoder",), ("--encoder", "--workers", "2"), ())]

@@ -15,7 +15,7 @@ def units(text):
     return re.findall(r"<tu .*?</tu>", text, re.DOTALL)
 
 
-def test_a_line_for_each_unit(tmp_path):
+def test_a_line_for_each_unit():
     found = done(run("align", "--fast", "-i", MANUAL, "--languages", "de,en", "--output-format", "tsv"))
     rows = [row.split("\t") for row in found.stdout.decode().splitlines()]
     assert len(rows) == UNITS

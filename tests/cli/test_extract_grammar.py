@@ -28,7 +28,7 @@ def grammar(folder, *args, **how):
     return run("extract-grammar", "-q", "-s", SOURCE, "-t", TARGET, "-a", "align", *args, cwd=folder, **how)
 
 
-def test_grammars_of_files_and_streams(folder, command_inside, tmp_path, monkeypatch):
+def test_grammars_of_files_and_streams(folder, tmp_path, monkeypatch):
     lines = (folder / "g").read_text().splitlines()
     sides = [tuple(line.split(" ||| ")[1:3]) for line in lines]
     assert len(sides) == len(set(sides)) > 1000

@@ -104,7 +104,7 @@ def test_programs_in_the_place_of_gizas(text):
     assert len(read_giza_a3(str(text / "g.A3.final"))[0]) == PAIRS
 
 
-def test_wrong_input_of_the_programs(text, tmp_path):
+def test_wrong_input_of_the_programs(text):
     def mgiza(*args):
         return run(*args, cwd=text, script="mgiza")
 
@@ -177,7 +177,7 @@ def numbered(text, tmp_path_factory):
     return folder
 
 
-def test_tables_have_the_numbers_of_the_vocabularies_and_classes_given(text, numbered):
+def test_tables_have_the_numbers_of_the_vocabularies_and_classes_given(numbered):
     words = [{int(n): w for n, w, _ in rows(numbered / f"{side}.vcb", str)} for side in ("de", "en")]
     classes = [dict(rows(numbered / f"{side}.vcb.classes", str)) for side in ("de", "en")]
     for side in (0, 1):

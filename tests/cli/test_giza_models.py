@@ -131,7 +131,7 @@ def test_lines_that_are_not_as_they_should_be(giza, table, old, new, message):
     assert message in str(error.value)
 
 
-def test_what_is_missing_is_named(text, giza, tmp_path):
+def test_what_is_missing_is_named(text, giza):
     def refused(message, *options):
         fails(run("align", "-q", "-m", giza, "-s", text / "de", "-t", text / "en", *options), message)
 
@@ -188,7 +188,7 @@ def test_no_table_that_is_missing_empty_or_compressed_changes_links_silently(tex
         at.Aligner.load(folder)
 
 
-def test_gizas_smoothing_of_distances(text, giza):
+def test_gizas_smoothing_of_distances(giza):
     """It is done when tables are used: the settings say how much."""
     plain = model_of_giza(*read_trainings(giza)).views[0]
     for name in ("forward", "reverse"):

@@ -243,7 +243,7 @@ def test_every_option_has_an_effect(learn, plain, imperfect, request, kind, row)
     assert differs(learn, plain, (*imperfect, *base.split()), option.split())
 
 
-def test_priors_and_figures(learn, supervised, tmp_path):
+def test_priors_and_figures(learn, supervised):
     _, zero = learn(*supervised, "--l2", 100, "--set", "choose=last", output="zero.json")
     _, start = learn(*supervised, "--l2", 100, "--set", "choose=last", "--prior", "start", output="start.json")
     _, begun = learn(*supervised, "--rounds", 0, output="begun.json")
@@ -319,7 +319,7 @@ def test_several_sets_of_references_are_all_imputed(learn, systems, reverse, fil
     assert json.loads(path.read_text())["about"]["monolingual"] == 14
 
 
-def test_references_that_can_be_derived_are_counted(learn, refused, supervised, systems, file):
+def test_references_that_can_be_derived_are_counted(learn, refused, supervised, file):
     done, _ = learn(*supervised, "--method", "likelihood", "--forest")
     counted = [line for line in done.stderr.decode().splitlines() if line.startswith("references of ")]
     assert len(counted) == 1

@@ -77,26 +77,26 @@ def test_debug_shows_the_traceback(error):
 
 @pytest.mark.parametrize("status", [0, 1, 3, None])
 def test_a_command_can_return_its_status(status):
-    @click.command("x")
-    def command():
-        return status
+    assert status_of(lambda: status) == (status or 0)
 
-    assert run_program(command, [], "x") == (status or 0)
+
+def status_of(act):
+    """Return the exit status of a program that does this."""
+    with pytest.raises(SystemExit) as end:
+        sys.exit(run_program(click.command("x")(act), [], "x"))
+    return end.value.code
 
 
 def test_a_termination_signal_runs_what_cleans_up():
     cleaned = []
 
-    @click.command("x")
-    def command():
+    def act():
         with contextlib.ExitStack() as stack:
             stack.callback(lambda: cleaned.append(True))
             os.kill(os.getpid(), signal.SIGTERM)
             signal.pause()
 
-    with pytest.raises(SystemExit) as end:
-        run_program(command, [], "x")
-    assert end.value.code == 143
+    assert status_of(act) == 143
     assert cleaned
 
 
@@ -109,17 +109,14 @@ def test_a_signal_in_a_destructor_ends_the_run_too(number, status, capfd):
 
     went_on = []
 
-    @click.command("x")
-    def command():
+    def act():
         held = Held()
         del held
         time.sleep(10)
         went_on.append(True)
 
     hook = sys.unraisablehook
-    with pytest.raises(SystemExit) as end:
-        sys.exit(run_program(command, [], "x"))
-    assert end.value.code == status
+    assert status_of(act) == status
     assert sys.unraisablehook is hook
     assert not went_on
     assert "gnored" not in capfd.readouterr().err
@@ -130,15 +127,14 @@ def test_a_signal_in_a_destructor_ends_the_run_too(number, status, capfd):
     "error", [RuntimeError("in __set_name__"), DataError("corpus", 7, "no words"), OSError(5, "x")]
 )
 def test_a_signal_whose_exception_comes_out_as_another_ends_the_run_as_its_own_does(number, status, error, capfd):
-    @click.command("x")
-    def command():
+    def act():
         try:
             os.kill(os.getpid(), number)
             sum(range(1000))
         except BaseException as ended:
             raise error from ended  # as Python 3.11 does where a class is made, with what __set_name__ raises
 
-    assert run_program(command, [], "x") == status
+    assert status_of(act) == status
     assert capfd.readouterr() == ("", "")
     with pytest.raises(ZeroDivisionError):  # the next run of this process has seen no signal
         run_program(raising(ZeroDivisionError()), [], "x")
@@ -166,8 +162,7 @@ def test_an_interrupt_ends_a_program_that_loads_without_a_word():
 def test_a_signal_waits_until_a_kernel_is_compiled(number, status):
     went_on = []
 
-    @click.command("x")
-    def command():
+    def act():
         with system.signals_held():
             with system.signals_held():
                 os.kill(os.getpid(), number)
@@ -175,9 +170,7 @@ def test_a_signal_waits_until_a_kernel_is_compiled(number, status):
             went_on.append(2)
         went_on.append(3)
 
-    with pytest.raises(SystemExit) as end:
-        sys.exit(run_program(command, [], "x"))
-    assert end.value.code == status
+    assert status_of(act) == status
     assert went_on == [1, 2]
 
 
@@ -202,15 +195,14 @@ sys.exit(run(command, [], "x"))
 def test_a_second_signal_does_not_wait():
     went_on = []
 
-    @click.command("x")
-    def command():
+    def act():
         with system.signals_held():
             os.kill(os.getpid(), signal.SIGINT)
             went_on.append(1)
             os.kill(os.getpid(), signal.SIGINT)
             went_on.append(2)
 
-    assert run_program(command, [], "x") == 130
+    assert status_of(act) == 130
     assert went_on == [1]
 
 

@@ -94,7 +94,7 @@ def test_starting_from_a_model(trained, mre, inside, tmp_path):
     ],
     ids=lambda x: " ".join(x) if isinstance(x, tuple) else x,
 )
-def test_how_directions_are_combined_depends_on_the_training(mre, inside, tmp_path, options, way):
+def test_how_directions_are_combined_depends_on_the_training(mre, tmp_path, options, way):
     """As the help says: what measured better."""
     steps, model = ("-q", "--set", "mre_iterations=1"), tmp_path / "model"
     done(mre(*TEXT, *steps, *options, "--save-model", model, "-o", tmp_path / "links"))

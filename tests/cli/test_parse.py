@@ -69,7 +69,7 @@ def test_tagged_lines_become_conll(model, samples):
     assert run("parse", "-m", model, "--separator", "/", stdin=tagged.replace(b"_", b"/")).stdout == done.stdout
 
 
-def test_options_and_what_cannot_be_parsed(model, samples, file, tmp_path):
+def test_options_and_what_cannot_be_parsed(model, samples, tmp_path):
     text = samples / "en.conllu"
     for flags in (("--no-projective",), ("--no-single-root",), ("--no-projective", "--no-single-root")):
         done = ran("parse", "-m", model, *flags, text)

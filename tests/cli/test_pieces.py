@@ -68,7 +68,7 @@ def test_tsv_has_both_sides_and_the_links(inside, text, words):
     assert "".join(f"{links}\n" for *_, links in rows) == words
 
 
-def test_tsv_of_streams_and_odd_lines(model, words, inside, tmp_path):
+def test_tsv_of_streams_and_odd_lines(model, inside, tmp_path):
     data = JOINT.read_bytes()
     whole = done(run("align", *FAST, "-i", "-", "--output-format", "tsv", stdin=data)).stdout
     applied = done(run("align", "-q", "-m", model, "-i", "-", "--output-format", "tsv", stdin=data)).stdout

@@ -143,7 +143,7 @@ def test_a_long_header_of_comments_is_one_of_conll(tmp_path):
 @pytest.mark.parametrize(
     "line", ["symmetrize -c union {} {}", "lexicon -q -s {} -t {} -a {} --shortlist -", "view -s {} -t {} -a {}"]
 )
-def test_one_program_may_feed_all_inputs_of_a_command_one_after_the_other(tmp_path, line):
+def test_one_program_may_feed_all_inputs_of_a_command_one_after_the_other(line):
     """The last one first, and whole: whoever waits takes in what comes to the others, opened yet or not."""
     kinds = [LINKS] * 2 if line.startswith("symmetrize") else [TEXT, TEXT, LINKS]
     texts, ends = [data * 9000 for data in kinds], [os.pipe() for _ in kinds]

@@ -54,7 +54,7 @@ def test_known_terms_and_glossaries(table, tmp_path, monkeypatch):
     done(run("terms", *RAW, "--known", GLOSSARY))
 
 
-def test_links_that_are_there(table, tmp_path):
+def test_links_that_are_there(tmp_path):
     sides = ("-s", SAMPLES / "de-en.de", "-t", SAMPLES / "de-en.en")
     done(run("align", "-q", *sides, "--fast", "-o", tmp_path / "a"))
     given = done(run("terms", "-q", *sides, "-a", tmp_path / "a", "--top", "20")).stdout

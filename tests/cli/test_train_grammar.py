@@ -129,7 +129,7 @@ def test_a_grammar_from_tags_parses_text_with_tags(induced, samples):
     assert "above a sentence" in run("view", "-m", induced).stdout.decode()
 
 
-def test_options_of_tags_alone(induced, samples, tmp_path):
+def test_options_of_tags_alone(samples, tmp_path):
     def said(*args):
         done = ran("train-grammar", "--symbols", "2", "--iterations", "3", "-o", tmp_path / "m", *args)
         return done.stderr.decode()

@@ -127,7 +127,7 @@ def test_several_source_languages(folder, tmp_path):
     ran("parse", "-q", "-m", tmp_path / "m", folder / "de")
 
 
-def test_a_direct_model(transfer, folder, tmp_path, samples):
+def test_a_direct_model(transfer, tmp_path, samples):
     """It begins projected transfer and parses what is not aligned; it must know the same tags."""
     direct = tmp_path / "direct"
     bank = ("train-parser", "-q", "--treebank", samples / "en.conllu", "--features", "delexicalized", "-o", direct)
@@ -147,7 +147,7 @@ def test_a_direct_model(transfer, folder, tmp_path, samples):
     )
 
 
-def test_limits_threads_and_checkpoints(transfer, folder, tmp_path):
+def test_limits_threads_and_checkpoints(transfer, tmp_path):
     done = transfer("--max-pairs", 40, "--set", "min_length=6", "--max-length", 8)
     assert (
         b"of 60 pairs left out: a sentence has fewer than 6 or more than 8 words (--set min_length=6, --max-len"
@@ -225,7 +225,7 @@ def test_each_option_shows(transfer, folder, tmp_path):
     assert b"/" in transfer("--separator", "/").stderr
 
 
-def test_the_column_of_the_tags(transfer, folder, samples, tmp_path):
+def test_the_column_of_the_tags(transfer, samples, tmp_path):
     """With CoNLL on both sides, parsing is learned from the column that is named."""
     models = set()
     for column in ((), ("--column", "xpos", "--map", "penn")):

@@ -112,7 +112,7 @@ def test_one_file_and_no_encoder_of_words(text, monkeypatch):
 
 
 @brought
-def test_the_encoder_of_words_knows_words(tmp_path):
+def test_the_encoder_of_words_knows_words():
     pairs = [("das haus", "the house"), ("ein baum", "a tree"), ("wasser trinken", "drink water")]
     source, target = ([pair[k] for pair in pairs] for k in (0, 1))
     model = at.train_aligner(source, target, word_encoder=True)
