@@ -91,12 +91,7 @@ class CandidateChain:
     stop: np.ndarray
     values: np.ndarray
 
-    @property
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """What kernels take of it, in this order."""
-        return self.values, self.first, self.start, self.transitions, self.stop
-
-    def places(self, candidates: "TagCandidates") -> np.ndarray:
+    def places(self, candidates: TagCandidates) -> np.ndarray:
         """Return where each candidate's emissions begin, int64 [candidates]."""
         widths = np.diff(self.first)[candidates.groups]
         return np.asarray(np.cumsum(widths) - widths, np.int64)
@@ -105,10 +100,10 @@ class CandidateChain:
 def decode(
     rows: np.ndarray,
     offsets: np.ndarray,
-    candidates: "TagCandidates",
-    models: "list[CandidateChain]",
-    pool: "Pool",
-    coarse: "CandidateChain | None" = None,
+    candidates: TagCandidates,
+    models: list[CandidateChain],
+    pool: Pool,
+    coarse: CandidateChain | None = None,
     by_state: bool = False,
     path: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -124,21 +119,19 @@ def decode(
     Returns confidence (float64 [tokens]): Its posterior.
     """
     best, confidence = np.zeros(len(rows), np.int32), np.zeros(len(rows))
-    placed = [(m, m.places(candidates)) for m in models]
     for begin, end, chunk in _chunks(rows, offsets, candidates, pool, coarse):
-        best[begin:end], confidence[begin:end] = (
-            chunk.states(placed[0], path) if by_state else chunk.groups(placed, path)
-        )
+        found = chunk.states(models[0], path) if by_state else chunk.groups(models, path)
+        best[begin:end], confidence[begin:end] = found
     return best, confidence
 
 
 def tag_posteriors(
     rows: np.ndarray,
     offsets: np.ndarray,
-    candidates: "TagCandidates",
-    models: "list[CandidateChain]",
-    pool: "Pool",
-    coarse: "CandidateChain | None" = None,
+    candidates: TagCandidates,
+    models: list[CandidateChain],
+    pool: Pool,
+    coarse: CandidateChain | None = None,
     by_state: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the posterior of every group, or state, of every token, as `decode` decides by them.
@@ -148,39 +141,34 @@ def tag_posteriors(
     Returns groups (int32 [cells]).
     Returns posteriors (float64 [cells]): Of a token they sum to 1.
     """
-    placed = [(m, m.places(candidates)) for m in models]
-    widths: list[np.ndarray] = [np.zeros(1, np.int64)]
-    groups: list[np.ndarray] = [np.zeros(0, np.int32)]
-    found: list[np.ndarray] = [np.zeros(0)]
-    for _, _, chunk in _chunks(rows, offsets, candidates, pool, coarse):
-        for kept, part in zip((widths, groups, found), chunk.distribution(placed, by_state), strict=True):
-            kept.append(part)
-    return np.cumsum(np.concatenate(widths)), np.concatenate(groups), np.concatenate(found)
+    parts = [(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))]
+    parts += [chunk.distribution(models, by_state) for *_, chunk in _chunks(rows, offsets, candidates, pool, coarse)]
+    widths, groups, found = map(np.concatenate, zip(*parts, strict=True))
+    return np.cumsum(widths), groups, found
 
 
 def _chunks(
     rows: np.ndarray,
     offsets: np.ndarray,
-    candidates: "TagCandidates",
-    pool: "Pool",
-    coarse: "CandidateChain | None",
+    candidates: TagCandidates,
+    pool: Pool,
+    coarse: CandidateChain | None,
 ) -> "Iterator[tuple[int, int, _Chunk]]":
     """Yield where each chunk's tokens begin and end, and the chunk, without what the coarse model drops."""
-    placed = None if coarse is None else (coarse, coarse.places(candidates))
     starts = np.searchsorted(offsets, np.arange(0, len(rows), CHUNK), side="left").tolist()
     for a, b in pairwise(sorted({*starts, 0, len(offsets) - 1})):
         begin, end = int(offsets[a]), int(offsets[b])
         if begin < end:
             chunk = _Chunk(rows[begin:end], offsets[a : b + 1] - begin, candidates, pool)
-            if placed is not None:
-                chunk.prune(placed)
+            if coarse is not None:
+                chunk.prune(coarse)
             yield begin, end, chunk
 
 
 class _Chunk:
     """Some sentences, and what is still possible for their tokens."""
 
-    def __init__(self, rows: np.ndarray, offsets: np.ndarray, candidates: "TagCandidates", pool: "Pool") -> None:
+    def __init__(self, rows: np.ndarray, offsets: np.ndarray, candidates: TagCandidates, pool: Pool) -> None:
         self.n, self.offsets, self.table, self.pool = len(rows), np.ascontiguousarray(offsets), candidates, pool
         self.cells, self.kept = candidates.of_tokens(rows)
         if len(self.kept) > _MUCH:
@@ -188,18 +176,22 @@ class _Chunk:
         self.blocks = balanced_blocks(np.diff(offsets) + 1, BLOCKS)
 
     def posteriors(
-        self, placed: "tuple[CandidateChain, np.ndarray]", by_state: bool = False, edges_at: np.ndarray | None = None
+        self, model: CandidateChain, by_state: bool = False, edges_at: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the posteriors of cells (or states) and of pairs of neighbouring cells."""
-        model, places = placed
         sure = np.zeros(self.n * len(model.start) if by_state else int(self.cells[-1]))
         edges = np.zeros(0 if edges_at is None else int(edges_at[-1]))
         at = np.zeros(0, np.int64) if edges_at is None else edges_at
-        own = (self.offsets, self.cells, self.kept, self.table.groups, places), model.arrays
+        own = self.arrays(model)
         self.pool.map(lambda block: posteriors_block(*block, *own, by_state, sure, at, edges), self.blocks)
         return sure, edges
 
-    def prune(self, model: "tuple[CandidateChain, np.ndarray]") -> None:
+    def arrays(self, model: CandidateChain) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+        """Return the arrays of the text and of a model as kernels take them."""
+        text = self.offsets, self.cells, self.kept, self.table.groups, model.places(self.table)
+        return text, (model.values, model.first, model.start, model.transitions, model.stop)
+
+    def prune(self, model: CandidateChain) -> None:
         """Drop candidates that a model finds next to impossible."""
         sure, _ = self.posteriors(model)
         counts = np.zeros(self.n, np.int64)
@@ -210,7 +202,7 @@ class _Chunk:
         self.pool.map(lambda block: keep_likely_block(*block, self.cells, self.kept, sure, PRUNE, cells, kept), blocks)
         self.cells, self.kept = cells, kept
 
-    def groups(self, models: "list[tuple[CandidateChain, np.ndarray]]", path: bool) -> tuple[np.ndarray, np.ndarray]:
+    def groups(self, models: list[CandidateChain], path: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return each token's best group and its posterior."""
         edges_at, total, pairs = None, np.zeros(0), np.zeros(0)
         if path:
@@ -237,13 +229,11 @@ class _Chunk:
             self._choose(self.cells, sure, place, confidence)
         return self.table.groups[self.kept[self.cells[:-1] + place]], confidence
 
-    def distribution(
-        self, models: "list[tuple[CandidateChain, np.ndarray]]", by_state: bool
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def distribution(self, models: list[CandidateChain], by_state: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return how many groups, or states, each token may have, which, and their posteriors."""
         if by_state:
             sure, _ = self.posteriors(models[0], by_state=True)
-            n_states = len(models[0][0].start)
+            n_states = len(models[0].start)
             return np.full(self.n, n_states), np.tile(np.arange(n_states, dtype=np.int32), self.n), sure
         found = [self.posteriors(model)[0] for model in models]
         sure = found[0]
@@ -252,16 +242,15 @@ class _Chunk:
         widths = np.diff(self.cells)
         return widths, self.table.groups[self.kept], sure / np.repeat(np.add.reduceat(sure, self.cells[:-1]), widths)
 
-    def states(self, model: "tuple[CandidateChain, np.ndarray]", path: bool) -> tuple[np.ndarray, np.ndarray]:
+    def states(self, model: CandidateChain, path: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return each token's best state and its posterior."""
         sure, _ = self.posteriors(model, by_state=True)
-        n_states = len(model[0].start)
+        n_states = len(model.start)
         best, confidence = np.zeros(self.n, np.int32), np.zeros(self.n)
         if not path:
             self._choose(np.arange(self.n + 1, dtype=np.int64) * n_states, sure, best, confidence)
             return best, confidence
-        m, places = model
-        own = (self.offsets, self.cells, self.kept, self.table.groups, places), m.arrays
+        own = self.arrays(model)
         self.pool.map(lambda block: best_states_block(*block, *own, best), self.blocks)
         return best, sure.reshape(self.n, n_states)[np.arange(self.n), best]
 
