@@ -46,9 +46,9 @@ def command(*, output: str, quiet: bool, verbose: bool, **o: Any) -> None:
     from aligntools.translating.grammars import filter_grammar_file
 
     with reporter.shown(True) if quiet else nullcontext():
-        found = filter_grammar_file(path=output, **o)
+        kept, total, sentences, types = filter_grammar_file(path=output, **o)
     if quiet:
         return
-    sys.stderr.write(f"{found.kept} rules" + (f" of {found.total}" if found.total is not None else "") + "\n")
+    sys.stderr.write(f"{kept} rules" + (f" of {total}" if total is not None else "") + "\n")
     if verbose:
-        sys.stderr.write(f"the text has {found.sentences} sentences and {found.types} different words\n")
+        sys.stderr.write(f"the text has {sentences} sentences and {types} different words\n")

@@ -142,21 +142,6 @@ class Rule:
         return f"[X] ||| {' '.join(self.source)} ||| {' '.join(self.target)} ||| {features}"
 
 
-@dataclass(frozen=True)
-class FilterFigures:
-    """Figures of filtering a grammar.
-
-    kept: Rules written.
-    total: Rules of the grammar, where its lines are copied.
-    sentences, types: Sentences and different words of the text.
-    """
-
-    kept: int
-    total: int | None
-    sentences: int
-    types: int
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Grammar(ShownAsModel):
     """A hierarchical (Hiero) grammar, sorted by source side.
@@ -413,11 +398,13 @@ def filter_grammar_file(
     *,
     format: Literal["same", "hiero", "moses", "binary"] = "same",
     **options: "Unpack[GrammarLoadingKeywords]",
-) -> FilterFigures:
+) -> tuple[int, int | None, int, int]:
     """Keep the rules of a grammar's file that a text can use; the lines of text files are copied as they are.
 
     path: The file to write; it appears whole or not at all. ``-`` is standard output.
     format: ``same`` as that of the grammar, or one of those of `Grammar.save`.
+    Returns how many rules are written, and how many the grammar has, where its lines are copied; sentences and
+    different words of the text.
     """
     from aligntools.formats.models import modelfile
     from aligntools.formats.opening import files
@@ -435,13 +422,13 @@ def filter_grammar_file(
     if format != "same" or binary:
         rules = Grammar(read_grammar(name, only_for=only_for, span=span, verify=verify))
         rules.save(path, "binary" if format == "same" else format)
-        return FilterFigures(len(rules), None, len(only_for[0]), len(only_for[1]) - 1)
+        return len(rules), None, len(only_for[0]), len(only_for[1]) - 1
     kept = total = 0
     with files.writing(os.fspath(path)) as out:
         for found, some, of in filter_lines(name, TextFilter(*only_for, span=span)):
             out.write(found)
             kept, total = kept + some, total + of
-    return FilterFigures(kept, total, len(only_for[0]), len(only_for[1]) - 1)
+    return kept, total, len(only_for[0]), len(only_for[1]) - 1
 
 
 def grammar_of(
