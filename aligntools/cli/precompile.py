@@ -80,7 +80,7 @@ from aligntools.translating.settings import ExtractionSettings, FeatureSet, Tuni
 from aligntools.translating.translation_weights import default_weights
 from aligntools.translating.tuning import tuning
 from aligntools.translating.tuning.imputed_lattices import automata, impute
-from aligntools.translating.tuning.tuning_sets import tuning_set
+from aligntools.translating.tuning.learning import tuning_set
 from aligntools.words.vocabulary import Vocabulary
 
 

@@ -114,7 +114,7 @@ def _whole_of(extraction: "Extraction", run: Run) -> "GrammarRules":
 
 def _parts_of(extraction: "Extraction", run: Run, style: str | None) -> Iterator[Any]:
     """Yield the grammar in parts that workers make, in text of a style if there is one."""
-    from aligntools.translating.grammar.extraction_jobs import parts_by_jobs
+    from aligntools.translating.grammar.extraction import parts_by_jobs
 
     with pool_of(run.threads) as pool, mapping(run, pool) as blocks:
         yield from parts_by_jobs(extraction, blocks, run.workers or 1, style)

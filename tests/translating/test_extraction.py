@@ -19,8 +19,7 @@ from aligntools.store.job_engines import BlockMap
 from aligntools.store.stores import Store
 from aligntools.translating.decoding.system_tables import build_trie
 from aligntools.translating.grammar import extraction, kernels_trie
-from aligntools.translating.grammar.extraction import Extraction
-from aligntools.translating.grammar.extraction_jobs import parts_by_jobs
+from aligntools.translating.grammar.extraction import Extraction, parts_by_jobs
 from aligntools.translating.settings import ExtractionSettings
 from aligntools.words.vocabulary import Vocabulary
 from tests import naive_grammar

@@ -18,7 +18,7 @@ from aligntools.translating.decoding.system_tables import feature_names
 from aligntools.translating.forest import semirings
 from aligntools.translating.forest.hypergraph import edge_scores
 from aligntools.translating.settings import ImputationSettings
-from aligntools.translating.tuning import imputed_lattices, tuning_sets
+from aligntools.translating.tuning import imputed_lattices, learning
 from aligntools.translating.tuning.round_trips import fitting, round_trips, source_sides, tree_symbol
 from aligntools.words.vocabulary import Vocabulary
 from tests import naive_hypergraph as naive
@@ -243,7 +243,7 @@ def test_a_sentence_that_memory_does_not_hold_is_named(monkeypatch):
     text = Lines([b"a", b"b", b"c"], np.array([0, 1, 1, 3]), "mono")
     system = mock.Mock(weights=weights, forest=lambda *_: whole)
     with pytest.raises(DataError, match=r"mono:3: the lattice of 2 words takes more memory than there is"):
-        tuning_sets.impute_text(system, text, ImputationSettings(impute="lattice"))
+        learning.impute_text(system, text, ImputationSettings(impute="lattice"))
 
 
 ALL = DecoderSettings(pop_limit=0)
