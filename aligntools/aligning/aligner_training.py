@@ -89,7 +89,7 @@ def train_with(
     network = best or (start is not None and start.decision is not None and reconstruction is None)
     if network or learned is not None:
         keep_text, links = True, None  # the network, or a model before, decides on links with the whole words
-    if best and counts is None and learned is None:
+    if best and counts is None:
         from aligntools.aligning.contrastive.rounds import rounds_of
         from aligntools.aligning.contrastive.weights import shipped
 
@@ -123,7 +123,7 @@ def train_with(
             keep_text=keep_text,
             given=GivenPriors(counts, weights, known.of_pieces if known else None),
             last_pass=None if again else links,
-            **({"learned": learned.model} if learned else {}),
+            learned=learned.model if learned else None,
         )
         model = replace(model, split=splitting, evidence=known.header if known else {})
         if learned is not None:

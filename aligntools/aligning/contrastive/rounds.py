@@ -87,15 +87,17 @@ def train_in_rounds(
     max_memory: int | None = None,
     given: GivenPriors = GivenPriors(),  # noqa: B008
     known: Priors | None = None,
+    learned: AlignmentModel | None = None,
     **first: Any,
 ) -> AlignmentModel:
     """Train a base model as often as there are rounds, each after the first with what the network found.
 
     given: The first round's.
     known: What is known of the text's words beforehand: of all rounds but the first, whose priors have it already.
+    learned: A model of other text, whose counts are priors in every round.
     **first: What `train_model.train_model` takes else, for the first round.
     """
-    how: dict[str, Any] = {"lowercase": lowercase, "report": report, "max_memory": max_memory}
+    how: dict[str, Any] = {"lowercase": lowercase, "report": report, "max_memory": max_memory, "learned": learned}
     network, again = rounds[0], rounds[1] - 1
     model = train_model(bitext, settings, pool, keep_text=keep_text or again > 0, given=given, **how, **first)
     for left in reversed(range(again)):
