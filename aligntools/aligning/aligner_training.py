@@ -94,10 +94,10 @@ def train_with(
         from aligntools.aligning.contrastive.weights import shipped
 
         rounds = shipped().network, rounds_of(None, shipped().network, len(bitext))
-    again = rounds[1] - 1 if rounds else 0
+    _, count = rounds or (None, 1)
     counts, weights = joined_with(counts, known.priors if known else None, weights)
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
-    total += again * count_steps(settings, None, False) + bool(network)
+    total += (count - 1) * count_steps(settings, None, False) + bool(network)
 
     def report(figures: dict[str, Any]) -> None:
         nonlocal done
@@ -122,7 +122,7 @@ def train_with(
             report=report,
             keep_text=keep_text,
             given=GivenPriors(counts, weights, known.of_pieces if known else None),
-            last_pass=None if again else links,
+            last_pass=links if count == 1 else None,
             learned=learned.model if learned else None,
         )
         model = replace(model, split=splitting, evidence=known.header if known else {})

@@ -98,9 +98,9 @@ def train_in_rounds(
     **first: What `train_model.train_model` takes else, for the first round.
     """
     how: dict[str, Any] = {"lowercase": lowercase, "report": report, "max_memory": max_memory, "learned": learned}
-    network, again = rounds[0], rounds[1] - 1
-    model = train_model(bitext, settings, pool, keep_text=keep_text or again > 0, given=given, **how, **first)
-    for left in reversed(range(again)):
+    network, count = rounds
+    model = train_model(bitext, settings, pool, keep_text=keep_text or count > 1, given=given, **how, **first)
+    for left in reversed(range(count - 1)):
         found = count_found(CandidateFinder(model, pool, network), bitext)
         del model  # its memory serves the next one
         how |= {"keep_text": keep_text or left > 0}
