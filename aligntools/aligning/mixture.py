@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from aligntools.aligning.contrastive.weights import Weights
 
 #: Powers of how many words models have seen, and of which share of a pair's words each knows, in the odds between them.
-SEEN, KNOWN = 1.0, 15.0
+SEEN, KNOWN = 0.7, 15.0
 #: Every model knows at least this share.
 LEAST = 1e-3
 #: Log-odds of a link that a network did not judge.
