@@ -1,6 +1,7 @@
 """Both paths of reading, and files to read, for the tests of parallel text."""
 
 import contextlib
+import gzip
 import itertools
 
 import pytest
@@ -34,22 +35,25 @@ def either_path(request):
 
 
 @pytest.fixture
-def pair(tmp_path):
-    def write(source, target):
-        (tmp_path / "s").write_bytes(source)
-        (tmp_path / "t").write_bytes(target)
-        return tmp_path / "s", tmp_path / "t"
+def file(tmp_path):
+    def write(data, name="file"):
+        """Write text or bytes, packed where the name says so."""
+        data = data.encode() if isinstance(data, str) else data
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return path
 
     return write
 
 
 @pytest.fixture
-def one(tmp_path):
-    def write(text):
-        (tmp_path / "joint").write_bytes(text)
-        return tmp_path / "joint"
+def pair(file):
+    return lambda source, target: (file(source, "s"), file(target, "t"))
 
-    return write
+
+@pytest.fixture
+def one(file):
+    return lambda text: file(text, "joint")
 
 
 def sentences(side, vocabulary):

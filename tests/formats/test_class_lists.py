@@ -32,16 +32,6 @@ def rows_of(found):
     return sorted(zip(found.words, found.classes, found.counts.tolist(), strict=True))
 
 
-@pytest.fixture
-def written(tmp_path):
-    def write(data):
-        path = tmp_path / "classes"
-        path.write_bytes(data)
-        return path
-
-    return write
-
-
 def test_forms_and_counts():
     rows = [(b"dog", b"10", 2), (b"a", b"01", 5), (b"cat", b"10", 7), (b"the", b"01", 5)]
     assert list_of(rows).format() == b"cat\t10\t7\na\t01\t5\nthe\t01\t5\ndog\t10\t2\n"
@@ -73,8 +63,8 @@ def test_a_first_word_that_looks_like_a_mark_of_a_file_is_a_word(word, tmp_path)
     assert rows_of(read_classes(tmp_path / "list.gz")) == sorted(rows)
 
 
-def test_files_of_other_programs(written, tmp_path):
-    assert rows_of(read_classes(written(b"\xef\xbb\xbfhouse\t12\r\ntree\t12\r\n"))) == [
+def test_files_of_other_programs(file, tmp_path):
+    assert rows_of(read_classes(file(b"\xef\xbb\xbfhouse\t12\r\ntree\t12\r\n"))) == [
         (b"house", b"12", 1),
         (b"tree", b"12", 1),
     ]
@@ -96,9 +86,9 @@ def test_files_of_other_programs(written, tmp_path):
         (b"dog\t1\t" + b"9" * 30 + b"\n", 1, "is not a count"),
     ],
 )
-def test_what_is_no_list_is_refused(written, data, line, problem):
+def test_what_is_no_list_is_refused(file, data, line, problem):
     with pytest.raises(DataError) as caught:
-        read_classes(written(data))
+        read_classes(file(data))
     assert caught.value.line == line
     assert problem in str(caught.value)
 
@@ -139,18 +129,9 @@ def test_a_model_s_lookup_is_the_same_and_held_to_what_it_promises():
             WordLookup.from_arrays(arrays | {f"x.{name}": array}, "x")
 
 
-@pytest.fixture
-def written_tags(tmp_path):
-    def write(text):
-        (tmp_path / "types").write_bytes(text)
-        return str(tmp_path / "types")
-
-    return write
-
-
-def test_a_dictionary_is_words_tags_and_weights(written_tags):
+def test_a_dictionary_is_words_tags_and_weights(file):
     text = b"\xef\xbb\xbfdog\tNOUN\t3.5\r\n\nNew York\tPROPN\ndog\tVERB\t0\ndog\tNOUN\t1\n"
-    found = read_dictionary(written_tags(text))
+    found = read_dictionary(file(text))
     assert found == {b"dog": {b"NOUN": 4.5, b"VERB": 0.0}, b"New York": {b"PROPN": 1.0}}
 
 
@@ -170,9 +151,9 @@ def test_a_dictionary_is_words_tags_and_weights(written_tags):
         (b"a\tA|B\t1\n", 1, "each tag of a word a line of its own"),
     ],
 )
-def test_what_is_no_dictionary_is_refused(written_tags, text, line, problem):
+def test_what_is_no_dictionary_is_refused(file, text, line, problem):
     with pytest.raises(DataError, match=problem) as found:
-        read_dictionary(written_tags(text))
+        read_dictionary(file(text))
     assert found.value.line == line
 
 

@@ -55,13 +55,8 @@ DIX = b"""<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-@pytest.fixture
-def file(tmp_path):
-    def write(name, data):
-        (tmp_path / name).write_bytes(data)
-        return str(tmp_path / name)
-
-    return write
+def read(path):
+    return read_dictionary(str(path))
 
 
 def base64(number):
@@ -82,7 +77,7 @@ def dictd_files():
 @pytest.mark.parametrize("change", [lambda d: d, lambda d: d.replace(b"\n", b"\r\n"), lambda d: b"\xef\xbb\xbf" + d])
 @pytest.mark.parametrize("pack", [lambda d: d, gzip.compress, lzma.compress])
 def test_plain_pairs(file, change, pack):
-    assert read_dictionary(file("any.name", pack(change(LINES)))) == ENTRIES
+    assert read(file(pack(change(LINES)), "any.name")) == ENTRIES
 
 
 def test_words_are_as_text_has_them():
@@ -94,9 +89,9 @@ def test_words_are_as_text_has_them():
 @pytest.mark.parametrize("given", ["a.index", "a.dict.dz"])
 def test_dictd_is_read_by_either_file(file, given):
     index, articles = dictd_files()
-    file("a.index", index)
-    file("a.dict.dz", gzip.compress(articles))
-    assert read_dictionary(file("a.index", index).removesuffix("a.index") + given) == [
+    file(index, "a.index")
+    file(gzip.compress(articles), "a.dict.dz")
+    assert read(file(index, "a.index").with_name(given)) == [
         *(Entry("aback", word) for word in ("überrascht", "verdutzt", "zurück", "rückwärts", "hin")),
         Entry("go", "gehen"),
         Entry("замок", "Schloss"),
@@ -105,43 +100,43 @@ def test_dictd_is_read_by_either_file(file, given):
 
 def test_dictd_that_is_not_compressed_or_twice(file):
     index, articles = dictd_files()
-    file("a.dict", articles)
-    assert len(read_dictionary(file("a.index.xz", lzma.compress(index)))) == 7
-    path = file("a.tsv", b"a\tb\t2\nthe\tder\t3\n")
-    assert read_dictionary(path) == [Entry("a", "b", 2.0), Entry("the", "der", 3.0)]
+    file(articles, "a.dict")
+    assert len(read(file(lzma.compress(index), "a.index.xz"))) == 7
+    path = file(b"a\tb\t2\nthe\tder\t3\n", "a.tsv")
+    assert read(path) == [Entry("a", "b", 2.0), Entry("the", "der", 3.0)]
 
 
 def test_dictd_that_is_damaged(file):
     index, articles = dictd_files()
-    path = file("a.index", index)
+    path = file(index, "a.index")
     with pytest.raises(DataError, match=r"a\.index: is the index of a dictd dictionary; its articles, .*a\.dict\.dz"):
-        read_dictionary(path)
-    file("a.dict", articles[:-5])
+        read(path)
+    file(articles[:-5], "a.dict")
     with pytest.raises(DataError, match=r"a\.index:5: the article ends at byte \d+, and .*a\.dict has \d+ bytes"):
-        read_dictionary(path)
-    file("a.dict", articles)
+        read(path)
+    file(articles, "a.dict")
     with pytest.raises(DataError, match=r"a\.index:6: 'und so weiter': a headword and two numbers"):
-        read_dictionary(file("a.index", index + b"und so weiter\n" * 3))
-    file("a.dict", articles.replace(b"gehen", b"geh\xff\xff"))
+        read(file(index + b"und so weiter\n" * 3, "a.index"))
+    file(articles.replace(b"gehen", b"geh\xff\xff"), "a.dict")
     with pytest.raises(DataError, match=r"a\.index:3: the headword or its article is not UTF-8"):
-        read_dictionary(file("a.index", index))
+        read(file(index, "a.index"))
     with pytest.raises(DataError, match=r"b\.dict: has articles of a dictd dictionary; its index, .*b\.index"):
-        read_dictionary(file("b.dict", articles))
+        read(file(articles, "b.dict"))
 
 
 def test_apertium(file):
-    assert read_dictionary(file("a.xml", gzip.compress(DIX))) == [
+    assert read(file(gzip.compress(DIX), "a.xml")) == [
         Entry("house", "Haus"),
         Entry("look for", "suchen"),
         Entry("Europa", "Europa"),
         Entry("preview", "preschau"),
     ]
     with pytest.raises(DataError, match=r"a\.dix:9: is not XML: mismatched tag"):
-        read_dictionary(file("a.dix", DIX.replace(b"<e><i>Europa", b"<i>Europa")))
+        read(file(DIX.replace(b"<e><i>Europa", b"<i>Europa"), "a.dix"))
     with pytest.raises(DataError, match="not a dictionary of two languages"):
-        read_dictionary(file("a.dix", DIX.replace(b"<p>", b"<x>").replace(b"</p>", b"</x>")))
+        read(file(DIX.replace(b"<p>", b"<x>").replace(b"</p>", b"</x>"), "a.dix"))
     with pytest.raises(DataError, match="is XML, and not a dictionary of Apertium"):
-        read_dictionary(file("a.tei", b'<?xml version="1.0"?>\n<TEI><text/></TEI>\n'))
+        read(file(b'<?xml version="1.0"?>\n<TEI><text/></TEI>\n', "a.tei"))
 
 
 @pytest.mark.parametrize(
@@ -163,7 +158,7 @@ def test_apertium(file):
 )
 def test_what_is_none_is_one_line(file, data, problem):
     with pytest.raises(DataError, match=problem) as raised:
-        read_dictionary(file("a.tsv", data))
+        read(file(data, "a.tsv"))
     assert "\n" not in str(raised.value)
 
 
@@ -175,25 +170,15 @@ MARTIF = """<?xml version='1.0'?><!DOCTYPE martif SYSTEM "TBXBasiccoreStructV02.
 </body></text></martif>"""
 
 
-@pytest.fixture
-def named(tmp_path):
-    def write(text, name="glossary"):
-        path = tmp_path / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return str(path)
-
-    return write
-
-
-def test_tables_and_tbx_of_others(named):
+def test_tables_and_tbx_of_others(file):
     rows = [("Wassertank", "water tank"), ("a, b", 'c "d"')]
     assert (
-        read_glossary(named('# about\n\nWassertank\twater tank\tmore\r\na, b\tc "d"\nWassertank\twater tank\n')) == rows
+        read_glossary(file('# about\n\nWassertank\twater tank\tmore\r\na, b\tc "d"\nWassertank\twater tank\n')) == rows
     )
-    assert read_glossary(named(gzip.compress(format_table([[*row, *["x"] * 7] for row in rows]).encode()))) == rows
-    assert read_glossary(named(format_table([[*row, *["x"] * 7] for row in rows], comma=True))) == rows
-    assert read_glossary(named("Haus,house\n")) == [("Haus", "house")]
-    path = named(MARTIF)
+    assert read_glossary(file(gzip.compress(format_table([[*row, *["x"] * 7] for row in rows]).encode()))) == rows
+    assert read_glossary(file(format_table([[*row, *["x"] * 7] for row in rows], comma=True))) == rows
+    assert read_glossary(file("Haus,house\n")) == [("Haus", "house")]
+    path = file(MARTIF)
     assert read_glossary(path) == [("water tank", "Wassertank"), ("water tank", "Tank")]
     assert read_glossary(path, ("de", "en")) == [("Wassertank", "water tank"), ("Tank", "water tank")]
 
@@ -201,21 +186,21 @@ def test_tables_and_tbx_of_others(named):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("Haus\thouse\nTank\n", "glossary:2: 'Tank' has no translation"),
-        ("Haus\t\n", "glossary:1: 'Haus' has no translation"),
-        ("", "glossary: has no terms"),
+        ("Haus\thouse\nTank\n", "file:2: 'Tank' has no translation"),
+        ("Haus\t\n", "file:1: 'Haus' has no translation"),
+        ("", "file: has no terms"),
         ("# none\n", "has no terms"),
-        (b"Haus\t\xff\n", "glossary:1: bytes that are not UTF-8"),
-        (MARTIF.replace("</term>", "", 1), r"glossary:\d+: column \d+: mismatched tag"),
+        (b"Haus\t\xff\n", "file:1: bytes that are not UTF-8"),
+        (MARTIF.replace("</term>", "", 1), r"file:\d+: column \d+: mismatched tag"),
         (MARTIF.replace("termEntry", "entry"), "has no terms"),
     ],
 )
-def test_what_is_refused(named, text, problem):
+def test_what_is_refused(file, text, problem):
     with pytest.raises(DataError, match=problem):
-        read_glossary(named(text))
+        read_glossary(file(text))
 
 
-def test_tables_and_tbx_that_are_written(named):
+def test_tables_and_tbx_that_are_written(file):
     rows = [["a\tb", "c\nd", '"', *[""] * 6]]
     assert format_table(rows).splitlines() == ["\t".join(COLUMNS), "\t".join(["a b", "c d", '"', *[""] * 6])]
     assert [tuple(row) for row in csv.reader(io.StringIO(format_table(rows, comma=True), newline=""))] == [
@@ -234,7 +219,7 @@ def test_tables_and_tbx_that_are_written(named):
     found = [[[term.text for term in section.iter(f"{NAMESPACE}term")] for section in c[1:]] for c in concepts]
     assert found == [[["Wassertank"], ["water tank", "tank"]], [["Öl"], ["oil"]]]
     assert [one.text for one in root.iter(f"{NAMESPACE}descrip")] == ["Der <Tank> & ", "The tank"]
-    assert read_glossary(named(text)) == [("Wassertank", "water tank"), ("Wassertank", "tank"), ("Öl", "oil")]
+    assert read_glossary(file(text)) == [("Wassertank", "water tank"), ("Wassertank", "tank"), ("Öl", "oil")]
 
 
 VECTORS = b"the 1 2 3\ncat -0.5 1e-3 .25\nKatze 4 5 6 \nthe 9 9 9\n"
@@ -245,8 +230,8 @@ WANTED = [[1, 2, 3], [-0.5, 0.001, 0.25], [4, 5, 6], [0, 0, 0]]
 @pytest.mark.parametrize("change", [lambda d: d, lambda d: d.replace(b" ", b"\t"), lambda d: d.replace(b"\n", b"\r\n")])
 @pytest.mark.parametrize("pack", [lambda d: d, gzip.compress, lzma.compress])
 def test_forms_of_files(file, header, change, pack, caplog):
-    path = file("a.vec", pack(header + change(VECTORS)))
-    found = read_word_vectors(str(path), ["the", "cat", "katze", "dog"])
+    path = file(pack(header + change(VECTORS)), "a.vec")
+    found = read_word_vectors(path, ["the", "cat", "katze", "dog"])
     np.testing.assert_allclose(found, WANTED)
     assert found.dtype == np.float32
     assert not caplog.records
@@ -278,14 +263,14 @@ def test_a_word_has_its_own_vector_or_that_of_another_case(tmp_path_factory, row
     with pytest.MonkeyPatch.context() as patch:
         whole = files.blocks_of_lines
         patch.setattr(files, "blocks_of_lines", lambda name: whole(name, size))
-        found = read_word_vectors(str(path), words)
+        found = read_word_vectors(path, words)
     assert found.tolist() == (naive(rows, words) if words else [])
 
 
 def test_what_no_word_of_the_text_has_is_not_read(file):
     """Words with spaces in them, blank lines, bytes that are not UTF-8, a word that is empty."""
     data = b"3 2\n. . 1 2\n\n\xff\xfe 1 2\n 5 6\nbad x y\nthe 3 4"
-    assert read_word_vectors(str(file("a.vec", data)), ["the", ".", "cat", "5"]).tolist() == [[3, 4]] + [[0, 0]] * 3
+    assert read_word_vectors(file(data, "a.vec"), ["the", ".", "cat", "5"]).tolist() == [[3, 4]] + [[0, 0]] * 3
 
 
 @pytest.mark.parametrize(
@@ -306,9 +291,9 @@ def test_what_no_word_of_the_text_has_is_not_read(file):
     ],
 )
 def test_files_that_cannot_be_used(file, data, line, problem):
-    path = file("a.vec", data)
+    path = file(data, "a.vec")
     with pytest.raises(DataError, match=problem) as found:
-        read_word_vectors(str(path), ["the", "cat"])
+        read_word_vectors(path, ["the", "cat"])
     assert found.value.line == line
     assert "\n" not in str(found.value)
     assert str(found.value).startswith(f"{path}:")
@@ -316,7 +301,7 @@ def test_files_that_cannot_be_used(file, data, line, problem):
 
 def test_files_that_are_cut_short_or_not_there(file, caplog):
     with caplog.at_level(logging.WARNING):
-        read_word_vectors(str(file("a.vec", b"9 1\nthe 1\ncat 2\n")), ["the"])
+        read_word_vectors(file(b"9 1\nthe 1\ncat 2\n", "a.vec"), ["the"])
     assert "has 2 words, and 9 by its first line: is it whole?" in caplog.text
     with pytest.raises(DataError, match="nowhere"):
         read_word_vectors("nowhere.vec", ["the"])

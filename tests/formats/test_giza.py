@@ -4,16 +4,6 @@ from aligntools.formats.links.giza import format_giza_a3, read_giza_a3
 from aligntools.formats.links.pharaoh import parse_pharaoh
 from aligntools.ground.errors import DataError
 
-
-@pytest.fixture
-def file(tmp_path):
-    def write(data):
-        (tmp_path / "corpus.A3.final").write_bytes(data)
-        return str(tmp_path / "corpus.A3.final")
-
-    return write
-
-
 A3 = b"""# Sentence pair (2) source length 2 target length 3 alignment score : 0.01
 la maison bleue
 NULL ({ }) blue ({ 1 3 }) house ({ 2 })

@@ -28,16 +28,6 @@ das [X] ||| it [X] ||| 1 1 1 1 1 |||  ||| 3 4 2 ||| |||
 """
 
 
-@pytest.fixture
-def path(tmp_path):
-    def write(text, name="g"):
-        data = text.encode() if isinstance(text, str) else text
-        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-        return tmp_path / name
-
-    return write
-
-
 def same(a, b):
     for name in ("source", "target", "source_offsets", "target_offsets", "features", "links", "links_offsets",
                  "counts", "sparse_offsets", "sparse_ids", "sparse_values"):  # fmt: skip
@@ -50,8 +40,8 @@ def same(a, b):
     assert a.target_vocabulary.words() == b.target_vocabulary.words()
 
 
-def test_hiero_and_moses(path):
-    g = read_grammar(path(HIERO))
+def test_hiero_and_moses(file):
+    g = read_grammar(file(HIERO))
     assert len(g) == 4
     assert g.feature_names == ["P", "Q"]
     assert g.source_vocabulary.words() == ["", "Haus", "das", "der"]
@@ -64,7 +54,7 @@ def test_hiero_and_moses(path):
     assert g.links_offsets.tolist() == [0, 1, 2, 2, 3]
     assert g.arities().tolist() == [1, 2, 0, 0]
     assert g.rule(1) == (["[X,1]", "der", "[X,2]"], ["[X,2]", "of", "[X,1]"])
-    g = read_grammar(path(MOSES))
+    g = read_grammar(file(MOSES))
     assert g.feature_names == [*grammars.STANDARD, "PhraseModel_4"]
     np.testing.assert_allclose(g.features[0], [0, np.log(0.5), np.log(0.0003012), np.log(0.25), 1], atol=6e-6)
     assert g.target.tolist() == [4, 1, -1, -2, 3, -1, 2]
@@ -74,17 +64,17 @@ def test_hiero_and_moses(path):
 
 @pytest.mark.parametrize(("text", "format"), [(HIERO, "hiero"), (MOSES, "moses")])
 @pytest.mark.parametrize("name", ["g", "g.gz"])
-def test_text_comes_back_as_it_was(text, format, name, path, tmp_path):
-    g = read_grammar(path(text, "in." + name))
+def test_text_comes_back_as_it_was(text, format, name, file, tmp_path):
+    g = read_grammar(file(text, "in." + name))
     out = tmp_path / f"out.{name}"
     write_grammar(out, g, format)
     data = out.read_bytes()
     assert (gzip.decompress(data) if name.endswith("gz") else data).decode() == text
 
 
-def test_binary_comes_back_as_it_was(path, tmp_path):
+def test_binary_comes_back_as_it_was(file, tmp_path):
     g = replace(
-        read_grammar(path(HIERO)),
+        read_grammar(file(HIERO)),
         sparse_offsets=np.array([0, 1, 1, 3, 3]),
         sparse_ids=np.array([0, 0, 1], np.int32),
         sparse_values=np.array([1, 2, 1], np.float32),
@@ -146,7 +136,7 @@ def test_every_format_gives_back_every_grammar(tmp_path, rows):
         same(read_grammar(tmp_path / format), g)
 
 
-def test_the_one_form_and_numbers(path):
+def test_the_one_form_and_numbers(file):
     rows = {(("b",), ("y",)): ([], [0] * 4), (("b",), ("x", "z")): ([], [1] * 4), (("b", -1), (-1, "x")): ([], [2] * 4),
             ((-1, "b"), ("x", -1)): ([], [3] * 4), (("a", "b"), ("x",)): ([], [4] * 4),
             (("b",), ("x",)): ([], [5] * 4)}  # fmt: skip
@@ -154,23 +144,23 @@ def test_the_one_form_and_numbers(path):
     assert g.features[:, 0].tolist() == [3, 4, 5, 1, 0, 2]
     assert g.canonical().source is not None
     same(g.canonical(), g)
-    g = read_grammar(path("[X] ||| [X,2] a [X,1] ||| [X,1] b [X,2] ||| P=1\n[X] ||| [X,1] c ||| d [1] ||| P=1\n"))
+    g = read_grammar(file("[X] ||| [X,2] a [X,1] ||| [X,1] b [X,2] ||| P=1\n[X] ||| [X,1] c ||| d [1] ||| P=1\n"))
     assert g.rule(0) == (["[X,1]", "a", "[X,2]"], ["[X,2]", "b", "[X,1]"])
     assert g.rule(1) == (["[X,1]", "c"], ["d", "[X,1]"])
     lines = ["a ||| a ||| Q=1 P=2", "b ||| b ||| P=3e-1 R=+.5 ||| 0-0", "c ||| c ||| ", "d ||| d ||| 7 P=1. -8E0"]
-    g = read_grammar(path("\r\n".join(f"[X] ||| {line}" for line in lines)))
+    g = read_grammar(file("\r\n".join(f"[X] ||| {line}" for line in lines)))
     assert g.feature_names == ["Q", "P", "R", "PhraseModel_0", "PhraseModel_1"]
     expected = [[1, 2, 0, 0, 0], [0, 0.3, 0.5, 0, 0], [0, 0, 0, 0, 0], [0, 1, 0, 7, -8]]
     np.testing.assert_allclose(g.features, expected, rtol=1e-7)
 
 
-def test_blocks_do_not_show(path, monkeypatch):
+def test_blocks_do_not_show(file, monkeypatch):
     from aligntools.formats.translation import grammar_text
 
     text = "".join(f"[X] ||| w{k % 50} x{k} ||| v{k % 3} ||| P=-{k}{' N=1' if k == 700 else ''}\n" for k in range(900))
-    whole = read_grammar(path(text))
+    whole = read_grammar(file(text))
     monkeypatch.setattr(grammar_text, "_BLOCK", 512)
-    same(read_grammar(path(text)), whole)
+    same(read_grammar(file(text)), whole)
     assert whole.features[:, 1].sum() == 1
 
 
@@ -210,15 +200,15 @@ M_GOOD = "a [X] ||| b [X] ||| 1 1 1 1 ||| 0-0 ||| 1 1 1\n"
         ("\n\n", None, "has no rules"),
     ],
 )
-def test_what_is_no_rule(text, line, message, path):
+def test_what_is_no_rule(text, line, message, file):
     with pytest.raises(DataError, match=message) as caught:
-        read_grammar(path(text))
+        read_grammar(file(text))
     assert caught.value.line == line
     assert "\n" not in str(caught.value)
 
 
-def test_damaged_model_files(path, tmp_path):
-    g = read_grammar(path(HIERO))
+def test_damaged_model_files(file, tmp_path):
+    g = read_grammar(file(HIERO))
     write_grammar(tmp_path / "good", g, "binary")
     header, arrays = modelfile.read_model(tmp_path / "good", "grammar")
     for name, value in (

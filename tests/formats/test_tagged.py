@@ -1,4 +1,3 @@
-import gzip
 import io
 import sys
 from itertools import chain
@@ -25,16 +24,6 @@ from aligntools.ground.errors import DataError, UsageProblem
 from tests.cli.running import ROOT
 
 CONLL = ROOT / "tests" / "data" / "conll"
-
-
-@pytest.fixture
-def file(tmp_path):
-    def write(raw, name="file"):
-        path = tmp_path / name
-        path.write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
-        return path
-
-    return write
 
 
 def joined(parts):
