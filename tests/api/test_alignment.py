@@ -2,7 +2,6 @@
 
 import math
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -132,17 +131,6 @@ def test_workers_and_a_cluster_do_not_show(model, texts, tmp_path, monkeypatch):
     with distributed.LocalCluster(processes=False, **running) as cluster:
         where = {"cluster": cluster.scheduler_address, "tmpdir": tmp_path}
         assert [(a.links, a.scores) for a in model.align_batch(*texts, **where)] == expected
-
-
-def test_a_copy_and_many_threads_align_alike(model, texts, tmp_path):
-    wanted = pharaoh(model.align_batch(*texts))
-    copy = pickle.loads(pickle.dumps(model))
-    model.save(tmp_path / "model")
-    loaded = at.load(tmp_path / "model")
-    assert isinstance(loaded, at.Aligner)
-    with ThreadPoolExecutor(4) as pool:
-        jobs = [pool.submit(lambda m: pharaoh(m.align_batch(*texts, threads=2)), m) for m in (model, copy, loaded) * 3]
-        assert all(job.result() == wanted for job in jobs)
 
 
 def test_how_models_are_trained(texts):

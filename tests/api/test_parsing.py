@@ -1,10 +1,6 @@
 """Parsers from Python: what they take, what they give, and that they can be kept, sent and shared."""
 
 import logging
-import pickle
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -14,7 +10,7 @@ from aligntools.formats.annotation.conll import read_conll
 from aligntools.formats.annotation.tagged_text import read_tags, read_text
 from aligntools.formats.links.pharaoh import Links
 from tests.cli.running import ran, run
-from tests.places import ROOT, SAMPLES
+from tests.places import SAMPLES
 
 BANK = SAMPLES / "en.conllu"
 SENTENCE = ["the", "dog", "sleeps", "."], ["DET", "NOUN", "VERB", "PUNCT"]
@@ -130,27 +126,6 @@ def test_each_option_of_training_shows(tmp_path):
     assert [sum(e["skipped"].values()) for e in ends] == [0, 1, 2]
     assert [sum(e["changed"].values()) for e in ends] == [3, 2, 1]
     assert [e["first_skipped"] for e in ends] == [None, "sentence 1", "sentence 2"]
-
-
-def test_copies_saved_models_and_threads_parse_the_same(parser, tmp_path):
-    parser.save(tmp_path / "model")
-    loaded = at.load(tmp_path / "model")
-    assert isinstance(loaded, at.Parser)
-    lines = (SAMPLES / "en.tagged").read_text().splitlines()
-    expected = [str(p) for p in parser.parse_batch(lines)]
-    assert [str(p) for p in pickle.loads(pickle.dumps(parser)).parse_batch(lines)] == expected
-
-    def parse(k):
-        return [str(p) for p in loaded.parse_batch(lines[k:] + lines[:k], batch_size=9, threads=1)]
-
-    with ThreadPoolExecutor(8) as pool:
-        for k, found in enumerate(pool.map(parse, range(12))):
-            assert found == expected[k:] + expected[:k]
-    code = "import pickle, sys; print(pickle.load(sys.stdin.buffer).parse('the_DET dog_NOUN sleeps_VERB').edges)"
-    done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(parser), capture_output=True, cwd=ROOT)
-    assert done.stdout.decode().strip() == str(parser.parse("the_DET dog_NOUN sleeps_VERB").edges), done.stderr
-    with pytest.raises(AttributeError):
-        parser.model.weights = None
 
 
 def test_a_checkpoint_is_continued(tmp_path):

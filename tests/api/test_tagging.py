@@ -1,10 +1,5 @@
 """Taggers from Python: what they take, what they give, and that they can be kept, sent and shared."""
 
-import pickle
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 
@@ -13,7 +8,7 @@ from aligntools.formats.annotation.conll import read_conll
 from aligntools.formats.annotation.tagged_text import read_tags, read_text
 from aligntools.formats.models.modelfile import read_model
 from tests.cli.running import run
-from tests.places import ROOT, SAMPLES
+from tests.places import SAMPLES
 
 LINES = ["the_DET dog_NOUN barks_VERB ._PUNCT", "a_DET cat_NOUN sleeps_VERB ._PUNCT", "", "dogs_NOUN bark_VERB"]
 PAIRS = [[tuple(token.split("_")) for token in line.split()] for line in LINES]
@@ -134,27 +129,6 @@ def test_each_option_shows(tmp_path):
         for change in ({}, {"latent": 4}, {"members": 1}, {"iterations": 4}, {"seed": 2}, {"column": "xpos"})
     }
     assert len(found) == 6
-
-
-@pytest.mark.parametrize("kind", ["tagger", "induced"])
-def test_copies_saved_models_and_threads_tag_the_same(kind, request, tmp_path):
-    model = request.getfixturevalue(kind)
-    model.save(tmp_path / "model")
-    loaded = at.load(tmp_path / "model")
-    assert isinstance(loaded, at.Tagger)
-    lines = [f"the wug{n} barks {word} ." for n, word in enumerate((SAMPLES / "en.txt").read_text().split()[:200])]
-    expected = [str(s) for s in at.Tagger.load(tmp_path / "model").tag_batch(lines)]
-    assert [str(s) for s in pickle.loads(pickle.dumps(model)).tag_batch(lines)] == expected
-
-    def tag(k):
-        return [str(s) for s in loaded.tag_batch(lines[k:] + lines[:k], batch_size=9, threads=1)]
-
-    with ThreadPoolExecutor(8) as pool:
-        for k, found in enumerate(pool.map(tag, range(16))):
-            assert found == expected[k:] + expected[:k]
-    code = "import pickle, sys; print(pickle.load(sys.stdin.buffer).tag('the wug0 barks the .'))"
-    done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(model), capture_output=True, cwd=ROOT)
-    assert done.stdout.decode().strip() == str(model.tag("the wug0 barks the .")), done.stderr
 
 
 def test_what_a_tagger_says_of_itself(tagger, induced, tmp_path):
