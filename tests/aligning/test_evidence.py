@@ -354,7 +354,6 @@ def test_a_new_kind_is_an_option_of_the_command_line(text, tmp_path):
         assert done.returncode == 0, done.stderr
         return done
 
-    assert b"--equal-length / --no-equal-length" in program("align", "--help-all").stdout
     given = "-s", text[0], "-t", text[1]
     found = program("align", "--best", "--no-encoder", "--equal-length", *given, "--save-model", tmp_path / "m")
     assert b"lengths letters" in found.stderr

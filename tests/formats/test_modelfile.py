@@ -193,6 +193,20 @@ def test_offsets_that_do_not_cut_are_refused(wrong, least):
             modelfile.hold_offsets({"o": np.array(wrong, np.int64)}, "o", 3, 4, least)
 
 
+@pytest.mark.parametrize("fall", range(1, 6))
+def test_order_is_looked_at_across_parts(fall, monkeypatch):
+    monkeypatch.setattr(modelfile, "_CHECKED", 2)
+    values = np.arange(6)
+    modelfile.hold_sorted_rows({"v": values}, "v", np.array([0, 6]))
+    modelfile.hold_offsets({"o": values}, "o", 5, 5)
+    values[fall:] -= 1
+    with pytest.raises(ValueError, match="v is not in order"):
+        modelfile.hold_sorted_rows({"v": values}, "v", np.array([0, 6]))
+    modelfile.hold_sorted_rows({"v": values}, "v", np.array([0, fall, 6]))
+    with pytest.raises(ValueError, match="o does not ascend"):
+        modelfile.hold_offsets({"o": values}, "o", 5, 4, 1)
+
+
 def test_what_could_not_be_loaded_is_not_written(tmp_path):
     def check(header, arrays):
         assert header == {"a": [1]}  # as it is read

@@ -8,7 +8,7 @@ import re
 import sys
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from aligntools.formats.annotation.conll import parse_conll
@@ -66,6 +66,7 @@ def test_any_raw_text_comes_back(text):
             assert len(blocks) == len(conll) == len(lines_of(text))
 
 
+@settings(max_examples=30)
 @given(TEXTS, st.sampled_from(["en", "fr", "zh", "tlh"]))
 @example("Mr. Smith's ''x'' don't \x01 `y` http://a.b/c?d=e. 25\u00a0000 www.x.org/y), me@x.org.", "en")
 def test_any_raw_text_comes_back_from_the_tokenizer(text, language):

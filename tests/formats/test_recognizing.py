@@ -164,7 +164,7 @@ def words(random, script, ascii_lines):
 
 @pytest.mark.parametrize("encoding", ["UTF-16LE", "UTF-16BE"])
 @pytest.mark.parametrize("script", ALPHABETS)
-@settings(max_examples=20)
+@settings(max_examples=8)
 @SOME
 def test_utf_16_without_a_mark_is_told_in_every_script(script, encoding, seed, ascii_lines, spaced):
     lines = words(Random(seed), script, ascii_lines)
@@ -174,7 +174,7 @@ def test_utf_16_without_a_mark_is_told_in_every_script(script, encoding, seed, a
 
 
 @pytest.mark.parametrize("script", ALPHABETS)
-@settings(max_examples=20)
+@settings(max_examples=8)
 @SOME
 def test_utf_8_with_words_of_zeros_is_text(script, seed, ascii_lines, spaced):
     random = Random(seed)

@@ -64,6 +64,13 @@ def test_counts_one_word_at_a_time(data):
         assert counts[s].tolist() == want
 
 
+def test_flaws_of_sentences():
+    trees = attachment.DependencyTrees(np.array([0, 0, 0, 1, 2, 1], np.int32), np.array([0, 2, 2, 4, 6]))
+    found = trees.flaws()
+    assert found["several roots"].tolist() == [True, False, False, False]
+    assert found["a cycle"].tolist() == [False, False, False, True]
+
+
 def test_groups():
     right = GOLD == HEADS
     groups = attachment.distance_groups(GOLD, OFFSETS), attachment.distance_groups(HEADS, OFFSETS)

@@ -254,7 +254,7 @@ def test_the_best_path_of_plain_tags_is_viterbis(case):
             assert naive_tagging.is_best(plain(model), sentence, best[begin:end].tolist())
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.integers(1, 2).flatmap(lambda n: texts(n_models=n)))
 def test_the_best_path_of_split_tags_has_the_highest_product_of_posteriors(case):
     models, candidates, rows, offsets = case
