@@ -106,22 +106,19 @@ def test_words_expressions_filters_and_orders(browser, page):
     assert browser.one("#count").text.endswith("of 240 pairs")
     found = [n for n, line in enumerate(EN.read_text().splitlines(), 1) if "bridge" in line.lower().split()]
     assert listed(browser) == found[: len(listed(browser))]
-    browser.js("const q = document.querySelector('#query'); q.value = '/^Der .*bridge/';"
-               "q.dispatchEvent(new Event('input'))")  # fmt: skip
+    browser.set("#query", "/^Der .*bridge/", "input")
     assert 0 < len(listed(browser)) < len(found)
-    browser.js("const q = document.querySelector('#query'); q.value = '/(/'; q.dispatchEvent(new Event('input'))")
+    browser.set("#query", "/(/", "input")
     assert browser.one("#query-problem").text
     assert browser.one("#query").get_attribute("aria-invalid") == "true"
-    browser.js("const q = document.querySelector('#query'); q.value = ''; q.dispatchEvent(new Event('input'));"
-               "for (const [id, value] of [['sort', 'error'], ['show', 'errors']]) { const s ="
-               " document.querySelector('#' + id); s.value = value;"
-               " s.dispatchEvent(new Event('change')); }")  # fmt: skip
+    browser.set("#query", "", "input")
+    browser.set("#sort", "error")
+    browser.set("#show", "errors")
     errors = [max(map(int, re.findall(r"\d+", text))) for text in browser.texts(".row-head span:nth-child(2)")]
     assert errors == sorted(errors, reverse=True)
     assert errors[0] > errors[-1] > 0
     for value in ("disagreement", "confidence", "long", "short"):
-        browser.js("const s = document.querySelector('#sort'); s.value = arguments[0];"
-                   "s.dispatchEvent(new Event('change'))", value)  # fmt: skip
+        browser.set("#sort", value)
     lengths = [len(text.split()) for text in browser.texts(".list-row .row-text")]
     assert lengths[0] + lengths[1] <= lengths[-2] + lengths[-1]
 
@@ -142,8 +139,7 @@ def test_links_are_corrected_kept_saved_and_loaded_again(browser, page, tmp_path
     assert browser.one("#restored").text == "Restored from this browser: 2 pairs, 2 of them checked."
     browser.keys("s")
     assert browser.downloaded("checked.gold").decode().splitlines() == saved
-    browser.js("document.querySelector('#show').value = 'checked';"
-               "document.querySelector('#show').dispatchEvent(new Event('change'))")  # fmt: skip
+    browser.set("#show", "checked")
     assert listed(browser) == [2, 240]
     # the file is what other commands read
     (tmp_path / "g").write_text("\n".join(saved) + "\n")
@@ -271,9 +267,7 @@ def test_ten_thousand_pairs_are_there_within_a_second(browser, tmp_path):
     assert rows < 40, "only what is in view is drawn"
     browser.keys("END")
     assert chosen(browser) == 10_000
-    browser.js("window.began = performance.now(); const s = document.querySelector('#sort'); s.value = 'error';"
-               "s.dispatchEvent(new Event('change')); window.took = performance.now() - window.began")  # fmt: skip
-    assert browser.js("return window.took") < 2000
+    assert browser.set("#sort", "error") < 2000
 
 
 @pytest.fixture(scope="module")
@@ -307,7 +301,7 @@ def test_what_was_found_is_marked_and_flagged_pairs_are_listed(browser, checked)
     browser.keys("j")
     assert browser.texts("#found .soft") == ["⚑ flagged score 12.50"]
     assert browser.texts("#found li") == ["numbers -8 +9"]
-    browser.js("const s = document.querySelector('#sort'); s.value = 'score'; s.dispatchEvent(new Event('change'))")
+    browser.set("#sort", "score")
     assert listed(browser) == [5, 3]
     browser.resize(400, 800)
     with shot(browser, "checked"):

@@ -142,7 +142,7 @@ def test_a_ladder_is_corrected_with_keys_and_saved(documents, browser):
     before = [((0, 1), (0,)), ((3,), (1,)), ((), (2,)), ((4,), (3,)), ((5,), ()), ((), (4,))]
     assert saved() == before
     assert rows() == ["? 0-1 ", "? 1-0 ", "? 0-1 ", "? 1-1 ", "  1-1 ", "  2-1 "]  # least probable first
-    browser.js("const e = document.getElementById('order'); e.value = 'file'; e.dispatchEvent(new Event('input'));")
+    browser.set("#order", "file", "input")
     browser.keys("HOME", "j", "j", "j", "j", "m")  # the fifth and the sixth belong together
     assert saved() == [*before[:4], ((5,), (4,))]
     browser.keys("HOME", "x")

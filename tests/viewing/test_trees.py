@@ -140,9 +140,9 @@ def test_the_page(browser, two):
     assert browser.texts(".arc-missed text") == ["○ nmod"]
     assert len(browser.all("#picture .crossing")) == 2  # as in the picture that Python draws
     assert "2 hearing (nmod)" in browser.one("#wrongs").text
-    browser.js("const s = document.querySelector('#below'); s.value = 'missed'; s.dispatchEvent(new Event('input'))")
+    browser.set("#below", "missed", "input")
     assert len(browser.all("#picture .arc")) == 5
-    browser.js("const s = document.querySelector('#below'); s.value = 'apart'; s.dispatchEvent(new Event('input'))")
+    browser.set("#below", "apart", "input")
     assert len(browser.all("#picture svg")) == 2
 
 
@@ -155,14 +155,11 @@ def test_the_page_is_filtered_and_sorted(browser, tmp_path):
     assert all(re.search("bridge|train", row) for row in browser.texts("#sentences .list-row bdi"))
     assert browser.all("#picture .found")
     browser.js("document.querySelector('#query').value = ''")
-    browser.js(
-        "const s = document.querySelector('#relation'); s.value"
-        " = [...s.options].find((o) => o.textContent === 'nsubj:pass').value;"
-        "s.dispatchEvent(new Event('input'))"
-    )
+    passive = "return [...document.querySelector('#relation').options].find((o) => o.textContent === 'nsubj:pass')"
+    browser.set("#relation", browser.js(f"{passive}.value"), "input")
     passive = GOLD.read_text().count("\tnsubj:pass\t")
     assert browser.js(count).startswith(f"{passive} of")
-    browser.js("const s = document.querySelector('#which'); s.value = 'wrong'; s.dispatchEvent(new Event('input'))")
+    browser.set("#which", "wrong", "input")
     assert browser.js(count).startswith("0 of")
     assert browser.one("#which-one").text == "No sentence"
 
