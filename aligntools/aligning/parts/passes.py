@@ -30,8 +30,6 @@ from aligntools.ground.parallel import Pool
 
 def sum_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, pool: Pool) -> None:
     """Sum the counts of a shard's pairs over the parts, in their order; count how many look-alikes are links."""
-    from aligntools.aligning.parts import kernels_parts as kp
-
     store = view_work.store
     name = view_work.name("sums", iteration, shard)
     if store.has(name):
@@ -40,17 +38,29 @@ def sum_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, 
     if iteration == 0:
         sums = store.read(view_work.name("shard", 0, shard), "counts") * view_work.arrays
     else:
-        places, offsets = store.read(view_work.name("places", generation, shard), "places", "offsets")
-        size = len(store.read(view_work.name("shard", generation, shard), "ids")[0])
-        sums = [np.zeros(size, np.float32) for _ in keys]
-        for part in range(view_work.parts):
-            (layout,) = store.read_run(view_work.name("counted", iteration, part), shard, shard + 2, "starts")
-            begin, end = layout.tolist()
-            for total, values in zip(
-                sums, store.read_run(view_work.name("counted", iteration, part), begin, end, *keys), strict=True
-            ):
-                kp.add_at(places[offsets[part] : offsets[part + 1]], values, total)
+        sums = over_parts(view_work, generation, shard, keys, "counted", iteration)
     store.write(name, **_look_alike_sums(view_work, generation, shard, sums), **dict(zip(keys, sums, strict=True)))
+
+
+def over_parts(
+    view_work: ViewWork, generation: int, shard: int, keys: Sequence[str], what: str, *numbers: int
+) -> list[np.ndarray]:
+    """Sum what parts have of a shard's pairs over the parts, in their order: float32 [pairs of the shard] of each key.
+
+    what, numbers: The name's beginning; the part's number follows.
+    """
+    from aligntools.aligning.parts import kernels_parts as kp
+
+    store = view_work.store
+    places, offsets = store.read(view_work.name("places", generation, shard), "places", "offsets")
+    size = len(store.read(view_work.name("shard", generation, shard), "ids")[0])
+    sums = [np.zeros(size, np.float32) for _ in keys]
+    for part in range(view_work.parts):
+        name = view_work.name(what, *numbers, part)
+        begin, end = store.read_run(name, shard, shard + 2, "starts")[0].tolist()
+        for total, values in zip(sums, store.read_run(name, begin, end, *keys), strict=True):
+            kp.add_at(places[offsets[part] : offsets[part + 1]], values, total)
+    return sums
 
 
 def _look_alike_sums(

@@ -11,7 +11,7 @@ import numpy as np
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.parts.part_reader import read_sizes
-from aligntools.aligning.parts.passes import by_words, last_stage, part_fields, shard_table
+from aligntools.aligning.parts.passes import by_words, last_stage, over_parts, part_fields, shard_table
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.text.cooccurrence import Table
@@ -67,11 +67,12 @@ def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool
     directions, begun = [], []
     for d, forward in enumerate((True, False)):
         given, observed = ids[d], ids[1 - d]
-        expected = counts[-d], sums[d][given], extra, sums[2 + d][given]
+        expected, known = (counts[-d], sums[d][given]), (extra, sums[2 + d][given])
         rows = _rows_of(all_rows[d], given)
         begun.append(prior_jumps(hmm.jumps[d], rows))
         priors = np.zeros(len(observed) + 1), rows, begun[d].copy(), np.zeros((len(given), kc.FERTILITIES), np.float32)
-        directions.append(DirectionCounts(table, forward, *expected, *priors, 2 * (settings.seed + part) + forward))
+        seed = 2 * (settings.seed + part) + forward
+        directions.append(DirectionCounts(table, forward, expected, known, priors, seed))
     matrices = part_table.matrices(pool, CHUNK_TOKENS // 4)
     several = view_work.parts > 1 or len(matrices.chunks) > 1
     sample(hmm, matrices, directions, max(1, total), several, settings, pool)
@@ -86,25 +87,17 @@ def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool
 
 def sum_sampled(view_work: ViewWork, last: int, generation: int, shard: int, pool: Pool) -> None:
     """Sum what the parts have sampled of a shard's pairs, and write the sums part by part."""
-    from aligntools.aligning.parts import kernels_parts as kp
-
     store = view_work.store
     name = view_work.name("links", shard)
     if store.has(name):
         return
     table, _, _ = shard_table(view_work, generation, shard)
-    places, offsets = store.read(view_work.name("places", generation, shard), "places", "offsets")
+    (places,) = store.read(view_work.name("places", generation, shard), "places")
     (columns,) = store.read(view_work.name("shard", generation, shard), "columns")
     (given,) = store.read(view_work.name("values", last, shard), "extra")
     extra = np.zeros(len(table.ids), np.float32)
     extra[places] = given
-    pairs = [np.zeros(len(table.ids), np.float32) for _ in range(2)]
-    for part in range(view_work.parts):
-        sampled = view_work.name("sampled", part)
-        begin, end = store.read_run(sampled, shard, shard + 2, "starts")[0].tolist()
-        for total, values in zip(pairs, store.read_run(sampled, begin, end, "pairs0", "pairs1"), strict=True):
-            kp.add_at(places[offsets[part] : offsets[part + 1]], values, total)
-    pairs = [p + extra for p in pairs]
+    pairs = [p + extra for p in over_parts(view_work, generation, shard, ("pairs0", "pairs1"), "sampled")]
     at = np.searchsorted(columns, table.ids)
     store.write(
         name,

@@ -88,31 +88,26 @@ def link_candidates(
 class DirectionCounts:
     """Counts of one direction while sampling.
 
-    expected (float32 [n_pairs]): The HMM's expected counts.
-    expected_words (float64 [n_given_words]): Their sums, over all pairs of the words.
-    extra, extra_words: The same for the counts of priors.
-    null, jump_rows, jumps, fertility: As in `LinkCounts`, which begin with them.
+    expected (float32 [n_pairs] and float64 [n_given_words]): The HMM's expected counts, and their sums, over all pairs
+        of the words.
+    extra: The same for the counts of priors.
+    begun: ``null``, ``jump_rows``, ``jumps`` and ``fertility`` of `LinkCounts`, which begin with them.
     """
 
     def __init__(
         self,
         table: Table,
         forward: bool,
-        expected: np.ndarray,
-        expected_words: np.ndarray,
-        extra: np.ndarray,
-        extra_words: np.ndarray,
-        null: np.ndarray,
-        jump_rows: np.ndarray,
-        jumps: np.ndarray,
-        fertility: np.ndarray,
+        expected: tuple[np.ndarray, np.ndarray],
+        extra: tuple[np.ndarray, np.ndarray],
+        begun: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
         generator: int,
     ) -> None:
-        self.forward, self.expected, self.expected_words = forward, expected, expected_words
-        self.extra, self.extra_words = extra, extra_words
-        types, words = table.types if forward else table.target_types, np.append(extra_words, null.sum())
-        self.counts = kc.LinkCounts(extra.copy(), words, types.astype(np.float32), null, jump_rows, jumps, fertility)
-        self.means = kc.LinkMeans(np.zeros_like(extra), jumps.copy(), fertility.astype(np.float64))
+        self.forward, (null, _, jumps, fertility) = forward, begun
+        (self.expected, self.expected_words), (self.extra, self.extra_words) = expected, extra
+        types, words = table.types if forward else table.target_types, np.append(self.extra_words, null.sum())
+        self.counts = kc.LinkCounts(self.extra.copy(), words, types.astype(np.float32), *begun)
+        self.means = kc.LinkMeans(np.zeros_like(self.extra), jumps.copy(), fertility.astype(np.float64))
         self.generator = np.array([generator], np.uint64)
 
     def add_expected(self, share: float) -> None:
@@ -147,8 +142,8 @@ def _direction(
         jumps[-1, :-1] += priors.jumps[way]
         jumps[-1, -1] = jumps[-1, :-1].sum()
         fertility += priors.fertilities[way]
-    counts = expected, expected_words, extra, sums(extra), null, jump_rows, jumps, fertility
-    return DirectionCounts(table, forward, *counts, seed * 2 + forward)
+    begun = null, jump_rows, jumps, fertility
+    return DirectionCounts(table, forward, (expected, expected_words), (extra, sums(extra)), begun, seed * 2 + forward)
 
 
 def train_sampler(
