@@ -41,7 +41,8 @@ MODELS: dict[int, str] = {1: "ibm1", 2: "hmm", 3: "fertility"}
 NULL_PRIOR = 0.2
 #: Jumps that priors count for, all together.
 JUMP_COUNTS = 20
-#: Where each result goes: ``links_forward``, ``links_reverse``, ``scores_forward``, ``scores_reverse``, ``statistics``.
+#: The results, and where each goes.
+OUTPUTS = ("links_forward", "links_reverse", "scores_forward", "scores_reverse", "statistics")
 Outputs: TypeAlias = dict[str, str | None]
 
 
@@ -137,8 +138,8 @@ class Aligner:
         Raises ValueError when the sides do not have the same number of lines, a line of the priors is none, or an
         output is a file that is read.
         """
-        outputs = {"links_forward": links_filename_fwd, "links_reverse": links_filename_rev}
-        outputs |= {"scores_forward": scores_filename_fwd, "scores_reverse": scores_filename_rev}
+        files = links_filename_fwd, links_filename_rev, scores_filename_fwd, scores_filename_rev
+        outputs: Outputs = dict(zip(OUTPUTS, files, strict=False))
         read = {"src_input": src_input, "trg_input": trg_input, "priors_input": priors_input}
         with _as_value_errors():
             _keep_apart({name: getattr(file, "name", None) for name, file in read.items()}, outputs)
@@ -194,9 +195,8 @@ def align(
 
     Raises ValueError when the files do not belong together or are no such files.
     """
-    outputs = {"links_forward": links_filename_fwd, "links_reverse": links_filename_rev}
-    outputs |= {"scores_forward": scores_filename_fwd, "scores_reverse": scores_filename_rev}
-    outputs["statistics"] = statistics_filename
+    files = links_filename_fwd, links_filename_rev, scores_filename_fwd, scores_filename_rev, statistics_filename
+    outputs: Outputs = dict(zip(OUTPUTS, files, strict=True))
     read = {"source_filename": source_filename, "target_filename": target_filename, "priors_filename": priors_filename}
     with _as_value_errors():
         _keep_apart(read, outputs)

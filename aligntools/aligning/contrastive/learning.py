@@ -12,6 +12,7 @@ its noisy copy as well. So the weight of the link count is set last, by `calibra
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -222,14 +223,13 @@ def calibrate(
 
 def pick(bitext: Bitext, sentences: np.ndarray) -> Bitext:
     """Return the text of some sentences (int [n]) alone, in that order; vocabularies are shared."""
-    sides = {}
-    for name in ("source", "target"):
-        side = getattr(bitext, name)
+    sides = []
+    for side in (bitext.source, bitext.target):
         lengths = side.lengths()[sentences]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         places = np.repeat(side.offsets[:-1][sentences] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        sides[name] = replace(side, tokens=side.tokens[places], offsets=offsets)
-    return replace(bitext, **sides)
+        sides.append(replace(side, tokens=side.tokens[places], offsets=offsets))
+    return replace(bitext, source=sides[0], target=sides[1])
 
 
 def noisy(bitext: Bitext, kind: str, seed: int, numbers: Sequence[int] | np.ndarray | None = None) -> Bitext:
@@ -243,18 +243,16 @@ def noisy(bitext: Bitext, kind: str, seed: int, numbers: Sequence[int] | np.ndar
     """
     numbers = np.arange(len(bitext)) if numbers is None else numbers
     kinds = _kinds(kind, seed, numbers)
-    sides = {}
-    for number, name in enumerate(("source", "target")):
-        side, vocabulary = getattr(bitext, name), getattr(bitext, f"{name}_vocabulary")
-        rows = [side.tokens[a:b] for a, b in zip(side.offsets[:-1], side.offsets[1:], strict=True)]
+    sides = []
+    for number, (side, vocabulary) in enumerate(bitext.sides):
         rows = [
-            _corrupt(row, one, len(vocabulary), np.random.default_rng([seed, int(n), number]))
-            for row, one, n in zip(rows, kinds, numbers, strict=True)
+            _corrupt(side.tokens[a:b], one, len(vocabulary), np.random.default_rng([seed, int(n), number]))
+            for (a, b), one, n in zip(pairwise(side.offsets), kinds, numbers, strict=True)
         ]
         offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
         tokens = np.concatenate([np.empty(0, np.int32), *rows]).astype(np.int32)
-        sides[name] = replace(side, tokens=tokens, offsets=offsets)
-    return replace(bitext, **sides)
+        sides.append(replace(side, tokens=tokens, offsets=offsets))
+    return replace(bitext, source=sides[0], target=sides[1])
 
 
 def _kinds(text: str, seed: int, numbers: Sequence[int] | np.ndarray) -> list[str]:
