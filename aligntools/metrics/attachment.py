@@ -12,8 +12,7 @@ import numpy.typing as npt
 from aligntools.formats.annotation.conll import Conll
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics.base import Score, aligned, divide, percent
-from aligntools.metrics.conll18 import Measure, conll18
-from aligntools.metrics.segmentation import WordMatches
+from aligntools.metrics.conll18 import Measure, WordMatches, conll18
 from aligntools.metrics.settings import TreeScoring
 
 #: Names and least values of the groups by distance from the head and by length of the sentence.

@@ -35,7 +35,7 @@ from aligntools.metrics.aer import AerScore
 from aligntools.metrics.attachment import DependencyTrees, TreeScore
 from aligntools.metrics.bleu import BleuScore, Segments
 from aligntools.metrics.brackets import BracketScore
-from aligntools.metrics.segmentation import align_words
+from aligntools.metrics.conll18 import align_words
 from aligntools.metrics.settings import AlignmentScoring, BracketScoring, TagScoring, TranslationScoring, TreeScoring
 from aligntools.metrics.tags import TagScore
 from aligntools.words.vocabulary import split_words

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from aligntools.formats.annotation.conll import parse_conll
 from aligntools.ground.errors import DataError
-from aligntools.metrics.conll18 import MEASURES, conll18
-from aligntools.metrics.segmentation import align_words
+from aligntools.metrics.conll18 import MEASURES, align_words, conll18
 from tests.places import REALDATA
 
 TREEBANK = REALDATA / "treebanks" / "ud" / "fr_partut-test.conllu.gz"
