@@ -82,6 +82,14 @@ def largest_part(share: int) -> int:
     return max(0, min(PART_PAIRS, pairs // FEWEST * FEWEST))
 
 
+def chosen_part(bound: int | None) -> int:
+    """Return the size of parts if none is given: the default, or the largest with which one process keeps the bound.
+
+    It does not depend on the number of workers, so that the links do not either.
+    """
+    return PART_PAIRS if bound is None else max(largest_part(bound), FEWEST)
+
+
 def check(max_memory: int | None, workers: int, pairs: int, vocabulary: int, begun: bool = False) -> None:
     """Refuse a bound that work in parts cannot keep.
 

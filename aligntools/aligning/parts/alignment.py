@@ -15,7 +15,7 @@ from aligntools.aligning.aligner_training import tell_unused
 from aligntools.aligning.alignments import Alignments
 from aligntools.aligning.evidence import About, EvidenceOptions, summary
 from aligntools.aligning.evidence_kinds import SETTINGS
-from aligntools.aligning.memory import FEWEST, check, largest_part, of_part
+from aligntools.aligning.memory import check, chosen_part, of_part
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.lexical import Lexicon, lexical_fields, table_values
@@ -98,9 +98,8 @@ class PartsRun:
         self._run, self._reading, self._directions = run.checked(), reading.arguments(), directions
         self._chose = parts.checked().part_size is None
         bound = memory.limit() if run.memory is None else run.memory
-        # a cluster's workers have memory of their own; it does not depend on their number, so that links do not either
-        most = PART_PAIRS if run.remote or bound is None else max(largest_part(bound), FEWEST)
-        self._part_size = parts.part_size or most
+        # a cluster's workers have memory of their own
+        self._part_size = parts.part_size or (PART_PAIRS if run.remote else chosen_part(bound))
         self._checkpoint, self._tell, self._advance = checkpoint, reporter(progress), advance
         self._evidence = evidence.elsewhere()  # workers may have working folders of their own
         for kind in evidence.kinds:
