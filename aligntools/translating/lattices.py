@@ -108,11 +108,21 @@ def lattice_lines(
 def joined_paths(arcs: list[_Arc], last: int) -> list[_Arc]:
     """Return arcs (begin, end, word, values) without those that have no word, in the decoder's order.
 
-    A path of words in the one is a path in the other, once, with the same sum of values.
+    A path of words in the one is a path in the other, once, with the same sum of values. Only arcs that are on paths
+    from 0 to the last node stay, and nodes are numbered anew.
     """
     if any(word == EPSILON for _, _, word, _ in arcs):
         arcs, last = _without_epsilons(arcs, last)
-    return _trimmed(arcs, last)
+    arcs = sorted(arcs, key=lambda arc: arc[1::-1])
+    reached, leading = {0}, {last}
+    for begin, end, _, _ in arcs:
+        if begin in reached:
+            reached.add(end)
+    for begin, end, _, _ in sorted(arcs, key=lambda arc: -arc[0]):
+        if end in leading:
+            leading.add(begin)
+    used = {node: k for k, node in enumerate(sorted(reached & leading))}
+    return [(used[b], used[e], word, values) for b, e, word, values in arcs if b in used and e in used]
 
 
 def _without_epsilons(arcs: list[_Arc], last: int) -> tuple[list[_Arc], int]:
@@ -137,21 +147,6 @@ def _without_epsilons(arcs: list[_Arc], last: int) -> tuple[list[_Arc], int]:
         if len(made) > MOST:
             raise OverflowError
     return made, 1 + last
-
-
-def _trimmed(arcs: list[_Arc], last: int) -> list[_Arc]:
-    """Return the arcs that are on paths from 0 to the last node, nodes renumbered."""
-    arcs = sorted(arcs, key=lambda arc: arc[1::-1])
-    reached = {0}
-    for begin, end, _, _ in arcs:
-        if begin in reached:
-            reached.add(end)
-    leading = {last}
-    for begin, end, _, _ in sorted(arcs, key=lambda arc: -arc[0]):
-        if end in leading:
-            leading.add(begin)
-    used = {node: k for k, node in enumerate(sorted(reached & leading))}
-    return [(used[b], used[e], word, values) for b, e, word, values in arcs if b in used and e in used]
 
 
 def as_lattices(text: Lines) -> LatticeLines:

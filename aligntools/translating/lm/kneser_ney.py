@@ -389,16 +389,6 @@ def sources_in_parts(sources: Sequence[LineSource], workers: int) -> list[LineSo
 def read_part(task: CountingTask, job: tuple[int, LineSource], pool: Pool) -> None:
     """Write the sentences of a part, with numbers of its own for words, and these words."""
     number, source = job
-    try:
-        _read_part(task, number, source)
-    except DataError as error:
-        if error.line is None or not source.begin:
-            raise
-        line = error.line + files.lines_before(source.name, source.begin)
-        raise DataError(error.path, line, error.problem) from None
-
-
-def _read_part(task: CountingTask, number: int, source: LineSource) -> None:
     lexicon, first = CompiledLexicon(list(CONTROL)), len(CONTROL) + 1
     sentences = words = blank = blocks = 0
     white = WhiteSpace(source.name, of_model=True)
@@ -412,13 +402,19 @@ def _read_part(task: CountingTask, number: int, source: LineSource) -> None:
         blocks += 1
         held.clear()
 
-    for tokens, offsets in numbered(source, lexicon, task.lowercase, task.skip_symbols, _READ, white):
-        lengths = np.diff(offsets)
-        full = int(np.count_nonzero(lengths))
-        sentences, words, blank = sentences + full, words + len(tokens), blank + len(lengths) - full
-        held.append((tokens, lengths[lengths > 0]))
-        if sum(len(tokens) for tokens, _ in held) >= BLOCK:
-            write()
+    try:
+        for tokens, offsets in numbered(source, lexicon, task.lowercase, task.skip_symbols, _READ, white):
+            lengths = np.diff(offsets)
+            full = int(np.count_nonzero(lengths))
+            sentences, words, blank = sentences + full, words + len(tokens), blank + len(lengths) - full
+            held.append((tokens, lengths[lengths > 0]))
+            if sum(len(tokens) for tokens, _ in held) >= BLOCK:
+                write()
+    except DataError as error:
+        if error.line is None or not source.begin:
+            raise
+        line = error.line + files.lines_before(source.name, source.begin)
+        raise DataError(error.path, line, error.problem) from None
     if held:
         write()
     counts = np.zeros(len(lexicon) - first, np.int64)
