@@ -9,7 +9,7 @@ import pytest
 import aligntools as at
 from aligntools.aligning.contrastive.features import NAMES, select
 from aligntools.aligning.contrastive.weights import Weights, shipped
-from aligntools.aligning.model import described
+from aligntools.aligning.model import model_view
 from tests.cli.running import ran, run
 from tests.places import ROOT
 from tests.viewing.browsing import page_of, shot
@@ -25,19 +25,19 @@ def fertility():
 
 def test_translations_are_the_best_of_the_table(fertility):
     view = fertility.model.views[0]
-    found = described(fertility.model, 1000, 3)
-    assert [side["all"] for side in found["sides"]] == [len(view.words.s_words) - 1, len(view.words.t_words) - 1]
+    found = model_view(fertility.model, "", 1000, 3)
+    assert [len(side.words) for side in found.words] == [len(view.words.s_words) - 1, len(view.words.t_words) - 1]
     p = np.zeros((view.table.n_source, view.table.n_target))
     rows = np.repeat(np.arange(view.table.n_source), np.diff(view.table.ptr))
     p[rows, view.table.ids] = view.lexicon.forward * view.lexicon.s_inverse[rows]
     q = np.zeros_like(p)
     q[rows, view.table.ids] = view.lexicon.reverse * view.lexicon.t_inverse[view.table.ids]
     for side, table, own, other in (
-        (found["sides"][0], p, view.words.s_words, view.words.t_words),
-        (found["sides"][1], q.T, view.words.t_words, view.words.s_words),
+        (found.words[0], p, view.words.s_words, view.words.t_words),
+        (found.words[1], q.T, view.words.t_words, view.words.s_words),
     ):
-        assert side["counts"] == sorted(side["counts"], reverse=True)
-        for word, pairs in zip(side["words"], side["translations"], strict=True):
+        assert side.counts == sorted(side.counts, reverse=True)
+        for word, pairs in zip(side.words, side.rows, strict=True):
             row = table[own.index(word)]
             best = sorted(row, reverse=True)[:3]
             assert [x for _, x in pairs] == pytest.approx([x for x in best if x >= 1e-4], rel=1e-5)
@@ -45,8 +45,8 @@ def test_translations_are_the_best_of_the_table(fertility):
 
 
 def test_jumps_and_fertilities_are_shares(fertility):
-    found = described(fertility.model, 5, 2)
-    jumps, fertilities = found["charts"]
+    found = model_view(fertility.model, "", 5, 2)
+    jumps, fertilities = found.charts
     for _, shares in jumps.series:
         assert sum(shares) == pytest.approx(1)
         assert len(shares) == len(jumps.names) == 19
@@ -54,8 +54,8 @@ def test_jumps_and_fertilities_are_shares(fertility):
     for _, shares in fertilities.series:
         assert sum(shares) == pytest.approx(1)
         assert len(shares) == len(fertilities.names)
-    assert len(found["sides"][0]["words"]) == 5
-    known = found["sides"][0]["shares"]
+    assert len(found.words[0].words) == 5
+    known = found.words[0].shares
     assert all(sum(row) == pytest.approx(1) or sum(row) == 0 for row in known)
 
 
