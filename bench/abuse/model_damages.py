@@ -3,6 +3,7 @@
 import json
 import random
 import struct
+import tempfile
 
 import numpy as np
 
@@ -31,9 +32,14 @@ def whole(metadata: dict, arrays: dict[str, np.ndarray]) -> bytes:
     data = save({k: np.ascontiguousarray(a) for k, a in arrays.items()}, text)
     if not sealing:  # as files of 0.2.0 and before
         return data
-    from aligntools.formats.models import modelfile as checksums
+    from aligntools.formats.models.modelfile import seal
 
-    return checksums.sealed(data)
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        seal(file.name)
+        file.seek(0)
+        return file.read()
 
 
 def _wrong_number(array, rng):
