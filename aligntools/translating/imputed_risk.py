@@ -177,9 +177,9 @@ def _check(
         raise UsageProblem("nothing to learn from: give `supervised` with `references`, or `monolingual`")
     if (supervised is None) != (not references):
         raise UsageProblem("`supervised` and `references` belong together")
-    for name in ("grammar", "weights"):
-        if monolingual and reverse[name] is None:
-            raise UsageProblem(f"`monolingual` needs `reverse_{name}` to impute the source")
+    for name in ("reverse_grammar", "reverse_weights"):
+        if monolingual and reverse[name.removeprefix("reverse_")] is None:
+            raise UsageProblem(f"`monolingual` needs `{name}` to impute the source")
     of_references = settings.method == "likelihood" and settings.forest
     if of_references and imputation.impute == "lattice" and monolingual:
         raise UsageProblem(
