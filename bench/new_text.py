@@ -94,7 +94,7 @@ def _body(o, rows):
         " new text trained on alone, and trained on from what the model has learned (`--adapt`). New words: of the"
         " English, and of the other side, those that the model's text does not have. The map of states is learned from"
         " gold links of other languages; the network that judges links is the one that ships. Single runs. What"
-        " a link and the encoder count for was chosen on zh, it and sv, the shares of both models with `--adapt` on zh, sv,"
-        " de, fr and ja, what unseen words count for on zh, it, sv, de, es and fr; cs was held out.\n\n"
+        " a link and the encoder count for was chosen on zh, it and sv, the shares of both models with `--adapt` on zh,"
+        " sv, de, fr and ja, what unseen words count for on zh, it, sv, de, es and fr; cs was held out.\n\n"
     )
     return f"{text}{report.table(header, table)}\n\n{report.circumstances(o.threads)}"

@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,10 +28,10 @@ from aligntools.formats.links.giza import (
     write_tables,
 )
 from aligntools.formats.links.pharaoh import Links, concatenate
-from aligntools.formats.opening.files import writing
+from aligntools.formats.opening.files import making_folder, writing
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.formats.text.giza_trainings import FIRST, format_snt, format_vcb
-from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.errors import UsageProblem
 from aligntools.words.white_space import kept_returns
 
 #: How files' names begin: by side, and by direction.
@@ -78,14 +78,10 @@ class GizaDirection:
 class GizaFolder:
     """A folder of GIZA++'s files in the making."""
 
-    def __init__(self, folder: str, decisions: Decisions) -> None:
+    def __init__(self, stack: ExitStack, folder: str, decisions: Decisions) -> None:
         if decisions.decode == "posterior":
             raise UsageProblem("`giza_dir` has one link for each word; leave out `decode=posterior`")
-        self.folder = Path(folder)
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DataError(folder, None, f"cannot be made: {error.strerror or error}") from None
+        self.folder = stack.enter_context(making_folder(folder))
         self._links: tuple[list[Links], list[Links]] = ([], [])
         self._scores: list[np.ndarray] = []
 

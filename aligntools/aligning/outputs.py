@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +12,10 @@ import numpy.typing as npt
 from aligntools.aligning.alignments import Alignments, AlignmentTally
 from aligntools.aligning.settings import Decisions
 from aligntools.formats.links.pharaoh import Links, concatenate, format_pharaoh
-from aligntools.formats.opening.files import writing
+from aligntools.formats.opening.files import making_folder, writing
 from aligntools.formats.text.corpus import Bitext
 from aligntools.formats.text.text_settings import Reading
-from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
 from aligntools.links.settings import LinkWriting
 from aligntools.pipeline import Sinks
@@ -83,7 +82,7 @@ class AlignmentSinks:
             if self.giza_dir:
                 from aligntools.aligning.giza import GizaFolder
 
-                self.giza = GizaFolder(self.giza_dir, decisions)
+                self.giza = GizaFolder(stack, self.giza_dir, decisions)
             yield
 
     def __bool__(self) -> bool:
@@ -221,11 +220,7 @@ class MosesModel:
     def __init__(self, stack: ExitStack, folder: str, decisions: Decisions, text: Sequence[str | None]) -> None:
         if "-" in text:
             raise UsageProblem("`moses_dir` reads the text twice; give files")
-        self.folder = Path(folder)
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DataError(folder, None, f"cannot be made: {error.strerror or error}") from None
+        self.folder = stack.enter_context(making_folder(folder))
         method = MOSES_METHOD if decisions.jointly else decisions.symmetrize
         self._file = stack.enter_context(writing(os.fspath(self.folder / f"aligned.{method}")))
         self._tables: list[Links] = []

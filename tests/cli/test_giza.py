@@ -81,13 +81,6 @@ def test_tables_are_those_of_the_model(text):
             assert sum(map(float, fields[9:])) == pytest.approx(1, abs=1e-3)
 
 
-def test_what_has_no_such_files_is_refused(text):
-    given = ("align", "-s", text / "de", "-t", text / "en", "--giza-dir", text / "new", "--set", "views=5")
-    fails(
-        run(*given), "--giza-dir writes whole words, and the model's first view cuts them; use --set views=0", status=2
-    )
-
-
 MOSES = ("-m1", 5, "-m2", 0, "-m3", 3, "-m4", 0, "-mh", 2, "-model4smoothfactor", 0.4, "-nsmooth", 4, "-p0", 0.999)
 FILES = ("-CoocurrenceFile", "none", "-s", "de.vcb", "-t", "en.vcb", "-c", "de_en.snt")
 

@@ -13,6 +13,7 @@ import stat
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from aligntools.formats.opening import live_inputs
@@ -347,6 +348,24 @@ def writing(path: str | os.PathLike[str], exact: bool = False) -> Iterator[Outpu
     appears = not os.path.exists(path) or os.path.isfile(path)
     with _writing(path, appears, exact) as out:
         yield out
+
+
+@contextlib.contextmanager
+def making_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Make a folder for files; if the block fails, what was made goes again where nothing is in it."""
+    folder = Path(path)
+    new = [one for one in (folder, *folder.parents) if not one.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(str(path), None, f"cannot be made: {error.strerror or error}") from None
+    try:
+        yield folder
+    except BaseException:
+        with contextlib.suppress(OSError):
+            for one in new:
+                one.rmdir()
+        raise
 
 
 @contextlib.contextmanager
