@@ -78,29 +78,31 @@ def align(
     lexicon = lexicons.learn(source, target, np.empty((0, 4), np.int64), np.empty(0), entries)
     model = Model(source, target, kinds, WITHOUT)
     if near is not None:
-        model = replace(model, constants=WITH_VECTORS, sides=near[0], trust=near[2])
-    path, anchors, belief = None, np.empty((0, 2), np.int64), 0.0
+        sides, _, trust = near
+        model = replace(model, constants=WITH_VECTORS, sides=sides, trust=trust)
+    groups, chances, anchors, belief = None, np.empty(0), np.empty((0, 2), np.int64), 0.0
     for number in range(ROUNDS):
         anchors, chain, belief = _anchors(source, target, lexicon, near)
         report(f"round {number + 1}: {len(chain)} anchors")
-        unknown = path is None and len(chain) < 3 and near is None
+        unknown = groups is None and len(chain) < 3 and near is None
         if unknown:  # by lengths alone, in a wide band
             model = replace(model, lexicon=None)
             band = bands.around(chain[:0], n, m, _NODES_OF_LENGTHS)
         else:
             model = replace(model, lexicon=lexicon)
-            if path is not None and len(chain) < max(3, min(n, m) // 20):  # few: around the path found before
-                chain = path[0][_paired(path[0])][:, [0, 2]]
+            if groups is not None and len(chain) < max(3, min(n, m) // 20):  # few: around the path found before
+                chain = groups[_paired(groups)][:, [0, 2]]
             band = bands.around(chain, n, m)
         if places is not None and len(places):
             band = bands.forced(band, places, m)
-        before, path = path, best_path(model, band)
-        if before is not None and not unknown and np.array_equal(before[0], path[0]):
+        before = groups
+        groups, chances, _ = best_path(model, band)
+        if before is not None and not unknown and np.array_equal(before, groups):
             break
         if number + 1 < ROUNDS:
-            lexicon = lexicons.learn(source, target, *path[:2], entries)
-    assert path is not None
-    groups, chances, elsewhere = path[0], path[1], np.zeros(len(path[0]), bool)
+            lexicon = lexicons.learn(source, target, groups, chances, entries)
+    assert groups is not None
+    elsewhere = np.zeros(len(groups), bool)
     if moved and not (places is not None and len(places)):
         groups, chances, elsewhere = _with_moved(model, (groups, chances, elsewhere), anchors)
     odds = np.log(np.maximum(chances, 1e-9)) - np.log(np.maximum(1.0 - chances, 1e-9))
@@ -128,8 +130,9 @@ def _anchors(
     found = bands.lexical_anchors(source, target, lexicon)
     belief = bands.belief(found, bands.chain(found))
     if near is not None:
-        belief = max(belief, near[2])
-        twice = np.concatenate([near[1], found])  # where both have a sentence, vectors have the word
+        _, anchors, trust = near
+        belief = max(belief, trust)
+        twice = np.concatenate([anchors, found])  # where both have a sentence, vectors have the word
         twice = twice[np.unique(twice[:, 0], return_index=True)[1]]
         found = twice[np.sort(np.unique(twice[:, 1], return_index=True)[1])]
     kept = bands.supported(found, max(len(source), len(target)))

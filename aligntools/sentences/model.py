@@ -104,11 +104,12 @@ class Model:
                 kernels.lexical_rows(*own, *known, band.begin, band.end, band.at, turned, out)
         products, norms, usual, worth = np.zeros(0, np.float32), *([np.zeros((1, 1))] * 2 for _ in range(3))
         if self.sides is not None:
+            states, means, worths = self.sides
             products = np.zeros(nodes, np.float32)
-            kernels.products(*self.sides[0], band.begin, band.end, band.at, products)
-            norms = list(map(vectors.group_norms, self.sides[0], most))
-            usual = list(map(vectors.group_means, self.sides[1], most))
-            worth = [0.5 * _sums(own, count) for own, count in zip(self.sides[2], most, strict=True)]
+            kernels.products(*states, band.begin, band.end, band.at, products)
+            norms = list(map(vectors.group_norms, states, most))
+            usual = list(map(vectors.group_means, means, most))
+            worth = [0.5 * _sums(own, count) for own, count in zip(worths, most, strict=True)]
         ratio = max(1.0, usual_sizes(self.target.sizes).sum()) / max(1.0, usual_sizes(self.source.sizes).sum())
         sizes = [_sums(text.sizes, count) + 1.0 for text, count in zip(texts, most, strict=True)]
         arrays: list[Any] = [band.begin, band.end, band.at, *words, products, *norms, *usual, *worth]

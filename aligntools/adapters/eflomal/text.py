@@ -123,10 +123,10 @@ def sentences_from_joint_file(joint_file: Iterable[str], index: int | None = Non
 
 def read_numbered_bitext(source: str, target: str) -> tuple[Bitext, bool]:
     """Read two files that `write_text` wrote; return also whether both have their words."""
-    left, right = read_numbered(source), read_numbered(target)
-    if len(left[0]) != len(right[0]):
-        raise DataError(source, 1, f"{len(left[0])} sentences, and {target} has {len(right[0])}")
-    return paired(left[0], right[0], left[1], right[1], MAX_LENGTH), left[2] and right[2]
+    (left, s_words, s_known), (right, t_words, t_known) = read_numbered(source), read_numbered(target)
+    if len(left) != len(right):
+        raise DataError(source, 1, f"{len(left)} sentences, and {target} has {len(right)}")
+    return paired(left, right, s_words, t_words, MAX_LENGTH), s_known and t_known
 
 
 def read_numbered_priors(path: str, bitext: Bitext) -> Priors:

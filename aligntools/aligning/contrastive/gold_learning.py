@@ -62,11 +62,12 @@ def meet(
     if lists is None:
         lists = [f for f, _ in found], [c for _, c in found], n_sure
     else:
+        known, known_errors, _ = lists
         for k, (new, errors) in enumerate(found):
-            f, c = np.concatenate([lists[0][k], new]), np.concatenate([lists[1][k], errors])
+            f, c = np.concatenate([known[k], new]), np.concatenate([known_errors[k], errors])
             _, first = np.unique(np.round(np.concatenate([f, c], axis=1), 6), axis=0, return_index=True)
             first.sort()
-            lists[0][k], lists[1][k] = f[first], c[first]
+            known[k], known_errors[k] = f[first], c[first]
     return lists, float(aer(counts[:, 0].sum(0), n_sure.sum()))
 
 
@@ -126,8 +127,8 @@ def line_search(lists: TrainingLists, weights: np.ndarray, direction: np.ndarray
     """
     steps: list[float] = []
     changes, total = [], np.zeros(3)
-    n_sure = lists[2].sum()
-    for f, c in zip(*lists[:2], strict=True):
+    features, errors, n_sure = lists[0], lists[1], lists[2].sum()
+    for f, c in zip(features, errors, strict=True):
         a, b = f @ direction, f @ weights
         least = np.flatnonzero(a <= a.min() + 1e-12)  # far to the left the line is highest of least slope, then height
         at, x = int(least[np.argmax(b[least])]), -np.inf
