@@ -127,8 +127,8 @@ def line_search(lists: TrainingLists, weights: np.ndarray, direction: np.ndarray
     """
     steps: list[float] = []
     changes, total = [], np.zeros(3)
-    features, errors, n_sure = lists[0], lists[1], lists[2].sum()
-    for f, c in zip(features, errors, strict=True):
+    features, wrong, n_sure = lists[0], lists[1], lists[2].sum()
+    for f, c in zip(features, wrong, strict=True):
         a, b = f @ direction, f @ weights
         least = np.flatnonzero(a <= a.min() + 1e-12)  # far to the left the line is highest of least slope, then height
         at, x = int(least[np.argmax(b[least])]), -np.inf
