@@ -79,7 +79,7 @@ class AlignerSettings(Settings):
         None,
         "Iterations of each model after IBM 1.",
         allowed=counts(),
-        otherwise="2 before the sampler and with `fast` in large text, hmm 4, others 5",
+        otherwise="2 before the sampler and with `fast` in large text, hmm and hmm-classes 4, others 5",
         group=_TRAINING,
     )
     sweeps: int | None = option(

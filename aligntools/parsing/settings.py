@@ -8,7 +8,7 @@ from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, amounts, counts
 
-#: Named sets of feature templates; see `features.space.SETS`.
+#: Named sets of feature templates; see `feature_space.SETS`.
 Features: TypeAlias = Literal["full", "prefixes", "delexicalized"]
 #: What to do with given trees that have crossing edges or several roots.
 Crossing: TypeAlias = Literal["skip", "lift"]
