@@ -222,7 +222,7 @@ class EncoderSource(TextSource):
         return self.member.given(written, pool)
 
     def pairs_of(self, pairs: int, words: int | None = None) -> int:
-        """Return how many pairs the encoder reads of a text with so many, and so many words."""
+        """Return how many pairs the encoder reads of a text with this number of pairs and of words."""
         return self.settings.pairs_of(pairs, words)
 
     def lines_of(self, pairs: int) -> list[int]:

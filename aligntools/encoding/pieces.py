@@ -25,7 +25,7 @@ UNKNOWN = 10.0
 
 
 class UnigramCutter:
-    """Cuts by the most probable sequence of pieces (Kudo 2018); ``replaced`` has what stands for a character."""
+    """Cuts words into their most probable sequence of pieces (Kudo 2018); ``replaced`` maps characters to others."""
 
     def __init__(
         self,

@@ -284,7 +284,7 @@ def run(
     spelled: bool = True,
     progress: Progress = None,
 ) -> None:
-    """Train on a text and write what is wanted.
+    """Train on a text and write the files that `outputs` names.
 
     Where the environment asks for the best links, each direction's file has those that the network decides on; so has
     every symmetrization of the two.

@@ -392,7 +392,7 @@ def train_contrastive_aligner(
 
 
 def _told(files: Sequence[EvidenceFile], weights: Weights, aers: Sequence[float] = ()) -> list[EvidenceFile]:
-    """Return what is known of files of evidence with their weights, and their AER where gold links are given."""
+    """Return the estimates of files of evidence with their weights and, where gold links are given, their AER."""
     own = weights.values[len(weights.values) - len(weights.tables) :].tolist()
     found = [replace(file, weight=weight) for file, weight in zip(files, own, strict=False)]
     return [replace(file, aer=aer) for file, aer in zip(found, aers, strict=False)] or found

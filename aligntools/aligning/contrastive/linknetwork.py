@@ -105,7 +105,7 @@ _ARRAYS = tuple(f.name for f in fields(LinkNetwork) if f.name != "names")
 
 
 def shapes(inputs: int, layers: int) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the arrays of one network, with so many inputs of a candidate: features and of its words."""
+    """Return the shapes of a network's arrays; inputs are the features of a candidate link and those of its words."""
     channels = kn.CHANNELS
     return {
         "first": (inputs, channels),

@@ -137,7 +137,7 @@ def gather_sampled(view_work: ViewWork, last: int, generation: int) -> None:
 
 
 def part_sampler(part_table: PartTable) -> tuple[list[kc.LinkCounts], tuple[np.ndarray, np.ndarray]]:
-    """Return a part's share of what was sampled, and what `WordLinks` has as ``linked``."""
+    """Return a part's counts of sampled links, and the ``linked`` arrays of its `WordLinks`."""
     view_work = part_table.view_work
     pairs = part_table.values(view_work.name("links"), "pairs0", "pairs1")
     whole = view_work.store.read_all(view_work.name("sampler"))

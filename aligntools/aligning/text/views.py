@@ -114,7 +114,7 @@ class TextView:
 
 
 def view_words(source: AnyVocabulary, target: AnyVocabulary, letters: int) -> ViewWords:
-    """Return the words of both sides, cut to so many letters; 0 keeps them whole."""
+    """Return the words of both sides, cut to their first letters; with 0 letters they stay whole."""
     (s_words, s_map), (t_words, t_map) = (cut_words(side.words(), letters) for side in (source, target))
     maps = [np.append(own, np.int32(len(words))) for own, words in ((s_map, s_words), (t_map, t_words))]
     none = np.zeros((1, KEY), np.int32)

@@ -352,7 +352,7 @@ def writing(path: str | os.PathLike[str], exact: bool = False) -> Iterator[Outpu
 
 @contextlib.contextmanager
 def making_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Make a folder for files; if the block fails, what was made goes again where nothing is in it."""
+    """Make a folder for files; if the block fails, remove the folders that were made and are empty."""
     folder = Path(path)
     new = [one for one in (folder, *folder.parents) if not one.exists()]
     try:
