@@ -35,7 +35,8 @@ def _systems(o, text, folder):
     def theirs(tool):
         return lambda: peers.align(tool, o, text, folder) + peers.symmetrize(o, folder, "grow-diag-final-and")
 
-    systems = {"aligntools": ours(), "aligntools --fast": ours("--fast")}
+    ways = "", "--fast", "--best --no-encoder", "--best"
+    systems = {" ".join(["aligntools", way]).strip(): ours(*way.split()) for way in ways}
     return systems | {tool: theirs(tool) for tool in peers.available(o)}
 
 
