@@ -20,7 +20,7 @@ def run(o):
 
 
 def _decoding(systems, limits):
-    from aligntools.formats.inputs.sentences import Lines
+    from aligntools.formats.inputs.sentences import tokens_of_side
     from aligntools.formats.text.bitext import read_side
     from aligntools.formats.translation.grammar_text import read_grammar
     from aligntools.translating.decoding.decoder import DecoderSettings, System
@@ -35,7 +35,7 @@ def _decoding(systems, limits):
     weights = systems.make("weights", "imputed-risk", *given)
     grammar, language_model = read_grammar(str(rules)), language_model.load(str(model))
     values = in_order(str(weights), read_weights(str(weights))[0], feature_names(grammar))
-    text = Lines.of(*read_side(str(test), lowercase=False))
+    text = tokens_of_side(*read_side(str(test), lowercase=False))
     decoded = {}
     for limit in limits:
         system = System(grammar, language_model, values, DecoderSettings(pop_limit=limit, span_limit=SPAN))

@@ -33,7 +33,7 @@ from aligntools.constituents.settings import (
 from aligntools.encoding import encoder, kernels_layers
 from aligntools.encoding.weights import Dense, EncoderWeights, Layer, Normalization, dense_of
 from aligntools.formats.annotation.brackets import parse_trees
-from aligntools.formats.inputs.sentences import Lines
+from aligntools.formats.inputs.sentences import tokens_of_side
 from aligntools.formats.links import pharaoh
 from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.links.goldlinks import Gold
@@ -160,8 +160,8 @@ def translating(folder: Path, pool: Pool) -> None:
     _what_large_texts_use(grammar)
     system = System(grammar, model, default_weights(feature_names(grammar)))
     text = read_bitext(source, target)
-    source_text = Lines.of(text.source, text.source_vocabulary)
-    target_text = Lines.of(text.target, text.target_vocabulary)
+    source_text = tokens_of_side(text.source, text.source_vocabulary)
+    target_text = tokens_of_side(text.target, text.target_vocabulary)
     system.translate(system.encode(source_text.words, source_text.offsets), pool)
     arcs = tuple((Arc(word, (0.5,)), Arc(EPSILON, (0.5,))) for word in _SOURCE[0].split())
     lattices = system.for_arcs({f"{PREFIX}1": 1.0})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, Unpack
 import numpy as np
 
 from aligntools.formats.annotation.tagged_text import Tokens
-from aligntools.formats.inputs.sentences import Lines, PathLike, Text, side_of
+from aligntools.formats.inputs.sentences import PathLike, Text, side_of
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import Loading, PairReading, Splitting
 from aligntools.ground import memory
@@ -85,7 +85,7 @@ def _extraction(
 
 def _sentences(text: Any) -> Any:
     """Return what a reader returned as sentences; anything else is returned as it is."""
-    if not isinstance(text, Lines | Tokens):
+    if not isinstance(text, Tokens):
         return text
     words = [word.decode("utf-8", "surrogateescape") for word in text.words]
     return [words[begin:end] for begin, end in pairwise(text.offsets.tolist())]
@@ -432,7 +432,7 @@ def filter_grammar_file(
 
 
 def grammar_of(
-    grammar: "Grammar | PathLike", text: Lines | None = None, span_limit: int | None = None, verify: bool = True
+    grammar: "Grammar | PathLike", text: Tokens | None = None, span_limit: int | None = None, verify: bool = True
 ) -> Grammar:
     """Return a grammar, read from its file as far as a text needs it; one in memory is taken as it is."""
     if isinstance(grammar, Grammar):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from aligntools.formats.inputs.sentences import Lines, PathLike, Split, Text, read_lines
+from aligntools.formats.annotation.tagged_text import Tokens
+from aligntools.formats.inputs.sentences import PathLike, Split, Text, read_lines
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import Loading, Splitting
 from aligntools.ground.declarations import Keywords, taking
@@ -138,7 +139,7 @@ def tune(
 
 def _texts(
     supervised: Text | None, references: Sequence[Text], monolingual: Sequence[Text], split: Split | None
-) -> tuple[Lines | None, list[Lines], list[Lines]]:
+) -> tuple[Tokens | None, list[Tokens], list[Tokens]]:
     """Read the supervised text, references and monolingual texts; check that they have as many sentences."""
     text = None if supervised is None else read_lines(supervised, split)
     alone = [read_lines(one, split) for one in monolingual]
@@ -149,7 +150,7 @@ def _texts(
     return text, others, alone
 
 
-def _not_over_long(texts: list[Lines]) -> list[Lines]:
+def _not_over_long(texts: list[Tokens]) -> list[Tokens]:
     """Return texts without the sentences that are over-long in one of them; say how many these are."""
     lengths = np.array([np.diff(text.offsets) for text in texts])
     if not (lengths > LONGEST).any():
@@ -158,7 +159,7 @@ def _not_over_long(texts: list[Lines]) -> list[Lines]:
     which = ", ".join(text.name for text in texts)
     count, first = np.count_nonzero(long), np.argmax(long) + 1
     _log.warning("%s: %d sentences over %d words are left out; first at line %d", which, count, LONGEST, first)
-    return [text.of_lines(np.flatnonzero(~long)) for text in texts]
+    return [text.chosen(np.flatnonzero(~long)) for text in texts]
 
 
 def _check(
@@ -201,7 +202,7 @@ def _tell_unused(
         _log.warning("`%s` changes nothing: %s", name, about)
 
 
-def _same_length(texts: list[Lines], first: Lines | None, words: bool = False) -> list[Lines]:
+def _same_length(texts: list[Tokens], first: Tokens | None, words: bool = False) -> list[Tokens]:
     """Check that texts have as many sentences as the first, and words."""
     for text in texts:
         if words and not text.words:
@@ -219,7 +220,7 @@ def _reverse(
     from aligntools.translating.tuning.learning import ReverseSystem
 
     @lru_cache(maxsize=1)  # trees of one text ask twice
-    def read(text: Lines) -> "GrammarRules":
+    def read(text: Tokens) -> "GrammarRules":
         return grammar_of(grammar, text, span, verify).rules
 
     model = lm if isinstance(lm, LanguageModel) or lm is None else LanguageModel.load(lm, verify=verify)

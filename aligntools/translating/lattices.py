@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from aligntools.formats.inputs.sentences import Lines, Sentence, Text, lines_of, stream_lines
+from aligntools.formats.annotation.tagged_text import Tokens
+from aligntools.formats.inputs.sentences import Sentence, Text, stream_lines, tokens_of
 from aligntools.formats.text.bitext import IN_MEMORY
 from aligntools.formats.text.corpus import Side
 from aligntools.formats.translation.plf import EPSILON, WordLattice, parse_cn, parse_plf, stream_lattices
@@ -29,9 +30,9 @@ MOST = 1_000_000
 _Arc: TypeAlias = tuple[int, int, str, Any]
 
 
-@dataclass(frozen=True, eq=False)
-class LatticeLines(Lines):
-    """Lattices one after another, as `Lines` are sentences: ``words`` are those of arcs.
+@dataclass(eq=False)
+class LatticeLines(Tokens):
+    """Lattices one after another, as `Tokens` are sentences: ``words`` are those of arcs.
 
     begins, ends (int32 [arcs]): The nodes that each arc leads from and to, numbered from 0 in each lattice. The arcs of
         a lattice are in order of their end, then of their beginning.
@@ -102,7 +103,8 @@ def lattice_lines(
     begins, ends = (np.array([row[k] for row in rows], np.int32) for k in range(2))
     words = [row[2].encode("utf-8", "surrogateescape") for row in rows]
     names = tuple(PREFIX + one for one in [*map(str, range(1, scores + 1)), *named])
-    return LatticeLines(words, np.array(sizes, np.int64), name, begins, ends, table, names)
+    offsets = np.array(sizes, np.int64)
+    return LatticeLines(words, offsets, name=name, begins=begins, ends=ends, values=table, names=names)
 
 
 def joined_paths(arcs: list[_Arc], last: int) -> list[_Arc]:
@@ -149,26 +151,27 @@ def _without_epsilons(arcs: list[_Arc], last: int) -> tuple[list[_Arc], int]:
     return made, 1 + last
 
 
-def as_lattices(text: Lines) -> LatticeLines:
+def as_lattices(text: Tokens) -> LatticeLines:
     """Return sentences as lattices of one path, without features."""
     if isinstance(text, LatticeLines):
         return text
     begins = (np.arange(len(text.words)) - np.repeat(text.offsets[:-1], np.diff(text.offsets))).astype(np.int32)
     none = np.zeros((len(text.words), 0), np.float32)
-    return LatticeLines(text.words, text.offsets, text.name, begins, begins + np.int32(1), none)
+    ends = begins + np.int32(1)
+    return LatticeLines(text.words, text.offsets, name=text.name, begins=begins, ends=ends, values=none)
 
 
-def joined(texts: Sequence[Lines]) -> Lines:
+def joined(texts: Sequence[Tokens]) -> Tokens:
     """Return texts one after another; as lattices, without features, if there are any among them."""
     if len(texts) < 2:
-        return texts[0] if texts else lines_of([])
+        return texts[0] if texts else tokens_of([])
     offsets = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(np.diff(text.offsets) for text in texts)]))
     words = [word for text in texts for word in text.words]
     if not any(isinstance(text, LatticeLines) for text in texts):
-        return Lines(words, offsets)
+        return Tokens(words, offsets)
     lattices, none = [as_lattices(text) for text in texts], np.zeros((len(words), 0), np.float32)
     begins, ends = (np.concatenate([getattr(one, name) for one in lattices]) for name in ("begins", "ends"))
-    return LatticeLines(words, offsets, texts[0].name, begins, ends, none)
+    return LatticeLines(words, offsets, name=texts[0].name, begins=begins, ends=ends, values=none)
 
 
 #: Text, or lattices.
@@ -190,7 +193,7 @@ def _lattices(items: Any, settings: LatticeSettings) -> Iterator[WordLattice]:
             yield parse_cn((line for line in item.split("\n") if not is_blank(line)), scores)
 
 
-def stream_input(text: Input, size: int, how: LatticeInput | None, split: str | None = None) -> Iterator[Lines]:
+def stream_input(text: Input, size: int, how: LatticeInput | None, split: str | None = None) -> Iterator[Tokens]:
     """Yield text, or lattices if it is known how they are read, in parts of ``size`` lines."""
     if how is None:
         yield from stream_lines(text, size, split)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
-from aligntools.formats.inputs.sentences import Lines
+from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.formats.text.text_settings import Split
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
@@ -130,7 +130,7 @@ def _translate_part(
     return Worked(written, counts)
 
 
-def _parts(texts: Sequence[str], size: int, reads: LatticeInput | None) -> tuple[Iterable[Part], Lines | None]:
+def _parts(texts: Sequence[str], size: int, reads: LatticeInput | None) -> tuple[Iterable[Part], Tokens | None]:
     """Return the input in parts of ``size`` sentences, and whole if all of it is in files."""
     total = 0
     for path in texts:

@@ -7,7 +7,8 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from aligntools.formats.inputs.sentences import Lines, PathLike, Sentence
+from aligntools.formats.annotation.tagged_text import Tokens
+from aligntools.formats.inputs.sentences import PathLike, Sentence
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import Split, Splitting
 from aligntools.formats.translation.derivations import DerivedSentence as DerivedSentence
@@ -293,7 +294,7 @@ class Translator:
         vars(other).update(changed)
         return other
 
-    def _parts(self, text: Input, size: int) -> Iterator[Lines]:
+    def _parts(self, text: Input, size: int) -> Iterator[Tokens]:
         return stream_input(text, size, self._lattices, self._split)
 
     @taking(Run)
@@ -429,13 +430,13 @@ class Translator:
                 yield from items
 
 
-def _answers(translator: "Kept", method: str, how: dict[str, Any], lines: Lines, pool: "Pool") -> list[Any]:
+def _answers(translator: "Kept", method: str, how: dict[str, Any], lines: Tokens, pool: "Pool") -> list[Any]:
     """Do a worker's job of `Translator.translate_batch` or `Translator.n_best`."""
     return list(getattr(translator.get().with_threads(pool), method)(lines, **how))
 
 
 def _samples(
-    translator: "Kept", n: int, gamma: float, seed: int, part: tuple[int, Lines], pool: "Pool"
+    translator: "Kept", n: int, gamma: float, seed: int, part: tuple[int, Tokens], pool: "Pool"
 ) -> list[list[Translation]]:
     """Do a worker's job of `Translator.samples`: of one of its parts, by number."""
     number, lines = part

@@ -7,7 +7,7 @@ import pytest
 
 import aligntools as at
 from aligntools.formats.annotation.conll import read_conll
-from aligntools.formats.annotation.tagged_text import read_tags, read_text
+from aligntools.formats.annotation.tagged_text import read_tags, read_words
 from aligntools.formats.links.pharaoh import Links
 from tests.cli.running import ran, run
 from tests.places import SAMPLES
@@ -87,7 +87,7 @@ def test_text_that_a_reader_returned(parser):
     assert strange.unknown_tags.mean() > 0.5
     assert strange.tags == conll.column(4)
     with pytest.raises(at.DataError, match="no tags"):
-        parser.parse_text(read_text(str(SAMPLES / "en.txt")))
+        parser.parse_text(read_words(str(SAMPLES / "en.txt"), "text"))
 
 
 def test_all_kinds_of_treebanks_give_the_same_parser(parser, tmp_path):

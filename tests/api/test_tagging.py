@@ -5,7 +5,7 @@ import pytest
 
 import aligntools as at
 from aligntools.formats.annotation.conll import read_conll
-from aligntools.formats.annotation.tagged_text import read_tags, read_text
+from aligntools.formats.annotation.tagged_text import read_tags, read_words
 from aligntools.formats.models.modelfile import read_model
 from tests.cli.running import run
 from tests.places import SAMPLES
@@ -86,7 +86,7 @@ def test_text_that_a_reader_returned(tagger):
     with pytest.raises(IndexError):
         found[len(found)]
     assert found.format().count(b"\n") == (SAMPLES / "en.conllu").read_bytes().count(b"\n")
-    plain = tagger.tag_text(read_text(str(SAMPLES / "en.txt")))
+    plain = tagger.tag_text(read_words(str(SAMPLES / "en.txt"), "text"))
     assert plain.format(to="tagged", separator="/") == plain.format().replace(b"_", b"/")
     assert plain.format(to="conll", column="xpos").split(b"\n")[0].split(b"\t")[3:5] == [b"_", plain.tags[0]]
     with pytest.raises(at.UsageProblem, match="column 'tag'"):
@@ -105,7 +105,7 @@ def test_all_kinds_of_text_give_the_same_tags(tmp_path):
     assert again.tags == ("DET", "NOUN", "VERB")
     lines = [" ".join(word for word, _ in sentence) for sentence in PAIRS]
     (tmp_path / "text").write_text("\n".join(lines) + "\n")
-    texts = [tmp_path / "text", lines, [line.split() for line in lines], read_text(str(tmp_path / "text"))]
+    texts = [tmp_path / "text", lines, [line.split() for line in lines], read_words(str(tmp_path / "text"), "text")]
     models = {saved(at.induce_tags(text, states=3, iterations=3), tmp_path) for text in texts}
     assert len(models) == 1
 
@@ -161,7 +161,7 @@ def test_steps_are_reported():
         (lambda: at.train_tagger(["the dog"]), at.DataError, "<sentences>:1: token 'the' has no separator"),
         (lambda: at.train_tagger([[("the", "")]]), at.DataError, "<sentences>:1: a word or a tag is empty"),
         (lambda: at.train_tagger("none.txt"), at.DataError, "none.txt: cannot be opened"),
-        (lambda: at.train_tagger(read_text(str(SAMPLES / "en.txt"))), at.DataError, "no tags"),
+        (lambda: at.train_tagger(read_words(str(SAMPLES / "en.txt"), "text")), at.DataError, "no tags"),
         (lambda: at.train_tagger(LINES, latent=0), at.UsageProblem, "latent must be a whole number from 1"),
         (lambda: at.induce_tags([" "]), at.DataError, "no words to learn from"),
         (lambda: at.induce_tags(LINES, estimator="best"), at.UsageProblem, "estimator is one of em, vb, mre"),

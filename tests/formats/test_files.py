@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.formats.annotation.tagged_text import read_text, stream_text
+from aligntools.formats.annotation.tagged_text import read_words, stream_text
 from aligntools.formats.opening import files, live_inputs
 from aligntools.formats.text.bitext import read_bitext
 from aligntools.ground import memory
@@ -212,7 +212,7 @@ def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
     refused(lambda: read_bitext(joint=str(path)), f"{path}:4: a line of more than 1 MiB", "split it")
     refused(lambda: list(stream_text(str(path))), f"{path}:4: a line of more than 1 MiB")
     path.write_bytes(b"a ||| b\n" * 3 + b"x" * (1 << 20) + b"\ny\n")
-    assert len(read_text(str(path))) == 5
+    assert len(read_words(str(path), "text")) == 5
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
@@ -226,7 +226,7 @@ def test_text_that_does_not_fit_is_refused(tmp_path, monkeypatch, suffix):
         refused(lambda: read_bitext(joint=str(path)), f"{path}:", "does not fit in memory: 60M of memory needed")
     used = itertools.count(10 << 20, 10 << 20)
     with memory.bounded(45 << 20):  # readers that keep objects stop earlier
-        refused(lambda: read_text(str(path)), f"{path}:", "20M of", "45M, of which reading may take 30%")
+        refused(lambda: read_words(str(path), "text"), f"{path}:", "20M of", "45M, of which reading may take 30%")
 
 
 @pytest.mark.slow

@@ -13,7 +13,6 @@ from aligntools.formats.annotation.tagged_text import (
     Tokens,
     format_tagged,
     read_tags,
-    read_text,
     read_words,
     stream_sentences,
     stream_tags,
@@ -39,7 +38,7 @@ PLAIN = b"\xef\xbb\xbfa  b\tc\r\n\n \nd\x0be\x85 \xff f\r\r\n\r\ng"
 
 
 def test_every_line_is_a_sentence(file):
-    found = read_text(file(PLAIN))
+    found = read_words(file(PLAIN), "text")
     assert sentences(found) == [[b"a", b"b", b"c"], [], [], [b"d\x0be\x85", b"\xff", b"f\r"], [], [b"g"]]
     assert (found.tags, found.lines.tolist(), found.offsets.dtype) == (None, [1, 2, 3, 4, 5, 6], np.int64)
     for size in (1, 2, 100):
@@ -51,7 +50,7 @@ def test_every_line_is_a_sentence(file):
 
 @pytest.mark.parametrize(("raw", "count"), [(b"", 0), (b"\n", 1), (b"a", 1), (b"a\n", 1), (b"a\n\n", 2)])
 def test_no_line_is_lost(file, raw, count):
-    assert len(read_text(file(raw))) == count
+    assert len(read_words(file(raw), "text")) == count
     assert sum(map(len, stream_text(file(raw), 1))) == count
     assert sum(map(len, stream_sentences(file(raw)))) == count
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from aligntools.formats.inputs.sentences import Lines, numbered
+from aligntools.formats.annotation.tagged_text import Tokens
+from aligntools.formats.inputs.sentences import numbered, tokens_of_side
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.errors import DataError
 from aligntools.translating.decoding.decoder import DecoderSettings, System
@@ -101,8 +102,8 @@ def test_samples_weigh_one_kth_each_time():
 
 def test_texts_are_numbered_together():
     vocabulary = Vocabulary.from_words(["a", "b"])
-    one = Lines.of(Side(np.array([1, 2, 1], np.int32), np.array([0, 2, 2, 3])), vocabulary)
-    two = Lines([b"b", b"c"], np.array([0, 2]))
+    one = tokens_of_side(Side(np.array([1, 2, 1], np.int32), np.array([0, 2, 2, 3])), vocabulary)
+    two = Tokens([b"b", b"c"], np.array([0, 2]))
     side, words = numbered([one, two])
     assert [words.word(t) for t in side.tokens.tolist()] == ["a", "b", "a", "b", "c"]
     assert side.offsets.tolist() == [0, 2, 2, 3, 5]
@@ -240,7 +241,7 @@ def test_a_sentence_that_memory_does_not_hold_is_named(monkeypatch):
     with pytest.raises(imputed_lattices.SentenceTooLongError) as error:
         imputed_lattices.automata(whole, weights)
     assert error.value.sentence == 2
-    text = Lines([b"a", b"b", b"c"], np.array([0, 1, 1, 3]), "mono")
+    text = Tokens([b"a", b"b", b"c"], np.array([0, 1, 1, 3]), name="mono")
     system = mock.Mock(weights=weights, forest=lambda *_: whole)
     with pytest.raises(DataError, match=r"mono:3: the lattice of 2 words takes more memory than there is"):
         learning.impute_text(system, text, ImputationSettings(impute="lattice"))

@@ -7,7 +7,7 @@ with it. Where a line is a sentence, a blank line is a sentence without words, a
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice, pairwise
 
 import numpy as np
@@ -29,20 +29,33 @@ _SPACES = re.compile(rb"[\r\v\f]")  # what bytes.split takes for a space and we 
 
 @dataclass(eq=False)
 class Tokens:
-    """Sentences as flat lists.
+    """Sentences as flat lists, with tags or without.
 
     offsets (int64 [sentences + 1]): Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``.
-    lines (int64 [sentences]): 1-based number of the line where each sentence begins.
+    lines (int64 [sentences]): 1-based number of the line where each sentence begins; by default one a sentence.
+    name: What messages call the text.
     """
 
     words: list[bytes]
     offsets: np.ndarray
-    tags: list[bytes] | None
-    lines: np.ndarray
+    tags: list[bytes] | None = None
+    lines: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     format: str = "text"
+    name: str = "<sentences>"
+
+    def __post_init__(self) -> None:
+        if not len(self.lines):
+            self.lines = np.arange(1, len(self) + 1)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def chosen(self, sentences: np.ndarray) -> "Tokens":
+        """Return the words of the sentences with these numbers, int64 [sentences]."""
+        ends = self.offsets.tolist()
+        words = [word for k in sentences.tolist() for word in self.words[ends[k] : ends[k + 1]]]
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(self.offsets)[sentences])])
+        return Tokens(words, offsets, name=self.name)
 
     def line_of_word(self, k: int) -> int:
         """Return the number of the line where the sentence of a word begins."""
@@ -55,13 +68,7 @@ def stream_text(path: object, lines: int = 10_000) -> Iterator[Tokens]:
         text = tokens_of_conll(part, None) if isinstance(part, Conll) else part
         if text.format != "text":
             text = replace(text, words=list(map(without_spaces, text.words)), tags=None)
-        yield text
-
-
-def read_text(path: object) -> Tokens:
-    """Read plain text whole; see `stream_text`."""
-    with files.reading(path, FOR_OBJECTS) as file:
-        return _plain(WhiteSpace(path), list(file))
+        yield replace(text, name=str(path))
 
 
 def stream_sentences(path: object, format: str = "auto", sentences: int = 10_000) -> Iterator[Conll | Tokens]:
@@ -185,18 +192,15 @@ def read_tags(
     if format == "tagged":
         return parse_tagged(path, lines, 1, separator or SEPARATORS[0], partial)
     hint(path, b"".join(lines[:SAMPLE]))
-    return _plain(WhiteSpace(path), lines)
+    white = WhiteSpace(path)
+    tokens = parse_text(white.of_lines(lines), 1)
+    white.tell()
+    return tokens
 
 
 def read_words(path: object, format: str = "auto", separator: bytes | None = None) -> Tokens:
     """Read the words of text of any kind, plain text too; tags are passed over. See `read_tags`."""
     return read_tags(path, None, format, separator)
-
-
-def _plain(white: WhiteSpace, lines: list[bytes]) -> Tokens:
-    tokens = parse_text(white.of_lines(lines), 1)
-    white.tell()
-    return tokens
 
 
 def format_tagged(

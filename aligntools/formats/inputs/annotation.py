@@ -24,7 +24,7 @@ from aligntools.formats.annotation.tagged_text import (
 )
 from aligntools.formats.annotation.text_kinds import sniff
 from aligntools.formats.inputs.sentences import Sentence as Sentence
-from aligntools.formats.inputs.sentences import Split, lines_of
+from aligntools.formats.inputs.sentences import tokens_of as tokens_of
 from aligntools.formats.text.bitext import IN_MEMORY, name_of, sentences_given
 from aligntools.formats.text.text_settings import TagReading, WordReading
 from aligntools.ground.errors import DataError, UsageProblem
@@ -49,12 +49,6 @@ def encoded(word: str) -> bytes:
 def decoded(word: bytes) -> str:
     """Return a word as text; bytes that are not UTF-8 survive in it."""
     return word.decode("utf-8", "surrogateescape")
-
-
-def tokens_of(sentences: Iterable[Sentence], split: Split | None = None) -> Tokens:
-    """Return sentences as flat lists of words."""
-    lines = lines_of(sentences, IN_MEMORY, split)
-    return Tokens(lines.words, lines.offsets, None, np.arange(1, len(lines.offsets)))
 
 
 def _pairs_of(sentence: object, number: int) -> list[tuple[str, str]]:
@@ -87,7 +81,7 @@ def tagged_tokens_of(sentences: Iterable[Annotated], separator: bytes | None = N
                 raise DataError(IN_MEMORY, number, "a word or a tag is empty")
     words, tags = ([pair[k] for row in pairs for pair in row] for k in (0, 1))
     offsets = np.cumsum([0, *map(len, pairs)], dtype=np.int64)
-    return Tokens(words, offsets, tags, np.arange(1, len(rows) + 1), "tagged")
+    return Tokens(words, offsets, tags, format="tagged")
 
 
 def read_untagged(text: PathLike | Parsed | Iterable[Sentence], reading: WordReading = _WORDS) -> Tokens:

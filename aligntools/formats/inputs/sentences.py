@@ -7,7 +7,6 @@ list of its words.
 import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice, pairwise, tee
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -75,34 +74,13 @@ def file_or_lines(text: Sentences, name: str, split: str | None) -> Any:
     return TextLines(text, name, split) if not isinstance(text, str | os.PathLike) else os.fspath(named)
 
 
-@dataclass(frozen=True, eq=False)
-class Lines:
-    """Sentences of words.
-
-    offsets (int64 [sentences + 1]): Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``.
-    """
-
-    words: list[bytes]
-    offsets: np.ndarray
-    name: str = "<sentences>"
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def of_lines(self, chosen: np.ndarray) -> "Lines":
-        """Return the sentences with these numbers, int64 [sentences]."""
-        lengths = np.diff(self.offsets)[chosen]
-        words = [word for k in chosen.tolist() for word in self.words[self.offsets[k] : self.offsets[k + 1]]]
-        return Lines(words, np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]), self.name)
-
-    @classmethod
-    def of(cls, side: Side, vocabulary: AnyVocabulary, name: str = "<sentences>") -> "Lines":
-        """Take a side that was read with its vocabulary."""
-        words = [word.encode() for word in vocabulary.words()]
-        return cls([words[t] for t in side.tokens.tolist()], side.offsets, name)
+def tokens_of_side(side: Side, vocabulary: AnyVocabulary, name: str = IN_MEMORY) -> Tokens:
+    """Return the words of a side that was read with its vocabulary."""
+    words = [word.encode() for word in vocabulary.words()]
+    return Tokens([words[t] for t in side.tokens.tolist()], side.offsets, name=name)
 
 
-def numbered(texts: Sequence[Lines]) -> tuple[Side, Vocabulary]:
+def numbered(texts: Sequence[Tokens]) -> tuple[Side, Vocabulary]:
     """Return all texts, or parts of one, one after another, as a side with its own vocabulary."""
     ids: dict[bytes, int] = {}
     tokens = [ids.setdefault(word, len(ids) + 1) for text in texts for word in text.words]
@@ -113,7 +91,7 @@ def numbered(texts: Sequence[Lines]) -> tuple[Side, Vocabulary]:
 #: A file, by its name; ``-`` is standard input.
 PathLike: TypeAlias = str | os.PathLike[str]
 #: Text: a file, sentences, or what the readers return.
-Text: TypeAlias = PathLike | Lines | Tokens | Iterable[Sentence]
+Text: TypeAlias = PathLike | Tokens | Iterable[Sentence]
 
 
 def words_of(sentence: Sentence, split: str | None = None, white: WhiteSpace | None = None) -> list[bytes]:
@@ -134,26 +112,22 @@ def words_of_model(sentence: Sentence, split: str | None = None) -> list[bytes]:
     return split_words(as_spaces_of_models(b" ".join(words)))
 
 
-def lines_of(sentences: Iterable[Sentence], name: str = IN_MEMORY, split: str | None = None) -> Lines:
+def tokens_of(sentences: Iterable[Sentence], split: str | None = None) -> Tokens:
     """Return sentences as flat lists of words."""
-    white = WhiteSpace(name)
-    rows = [words_of(sentence, split, white) for sentence in sentences_given(sentences, name)]
+    white = WhiteSpace(IN_MEMORY)
+    rows = [words_of(sentence, split, white) for sentence in sentences_given(sentences, IN_MEMORY)]
     white.tell()
-    offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
-    return Lines([word for row in rows for word in row], offsets, name)
+    return Tokens([word for row in rows for word in row], np.cumsum([0, *map(len, rows)], dtype=np.int64))
 
 
-def read_lines(text: Text, split: str | None = None) -> Lines:
+def read_lines(text: Text, split: str | None = None) -> Tokens:
     """Return the words of a text, whichever way it is given; ``split`` says what separates them in lines."""
     text = split_as(text, split)
-    if isinstance(text, Lines):
-        return text
     if isinstance(text, Tokens):
-        return Lines(text.words, text.offsets)
+        return text
     if isinstance(text, str | os.PathLike):
-        side, vocabulary = read_side(os.fspath(text), lowercase=False)
-        return Lines.of(side, vocabulary, os.fspath(text))
-    return lines_of(text, split=split)
+        return tokens_of_side(*read_side(os.fspath(text), lowercase=False), os.fspath(text))
+    return tokens_of(text, split)
 
 
 def side_of(text: Text, split: str | None = None) -> tuple[Side, Vocabulary]:
@@ -164,18 +138,18 @@ def side_of(text: Text, split: str | None = None) -> tuple[Side, Vocabulary]:
     return numbered([read_lines(text, split)])
 
 
-def stream_lines(text: Text, sentences: int, split: str | None = None) -> Iterator[Lines]:
+def stream_lines(text: Text, sentences: int, split: str | None = None) -> Iterator[Tokens]:
     """Yield a text in parts of so many sentences."""
     text = split_as(text, split)
-    if isinstance(text, Lines | Tokens):
-        yield read_lines(text)
+    if isinstance(text, Tokens):
+        yield text
         return
     if isinstance(text, str | os.PathLike):
-        yield from (Lines(part.words, part.offsets, os.fspath(text)) for part in stream_text(text, sentences))
+        yield from stream_text(text, sentences)
         return
     rows = sentences_given(text, IN_MEMORY)
     while part := list(islice(rows, sentences)):
-        yield lines_of(part, split=split)
+        yield tokens_of(part, split)
 
 
 def sources_of(text: Text | Iterable[os.PathLike[str]], split: str | None = None) -> list[LineSource]:
@@ -183,7 +157,7 @@ def sources_of(text: Text | Iterable[os.PathLike[str]], split: str | None = None
     text = split_as(text, split)
     if isinstance(text, str | os.PathLike):
         return [LineSource(os.fspath(text))]
-    if isinstance(text, Lines | Tokens):
+    if isinstance(text, Tokens):
         ends = text.offsets.tolist()
         rows = (b" ".join(text.words[a:b]) for a, b in pairwise(ends))
         return [LineSource(IN_MEMORY, rows)]

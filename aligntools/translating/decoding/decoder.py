@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.formats.inputs.sentences import Lines
+from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.formats.translation.grammar import GrammarRules
 from aligntools.ground import memory
 from aligntools.ground.parallel import Pool, balanced_blocks, over
@@ -138,9 +138,9 @@ class System:
 
     def encode(self, words: Sequence[bytes], offsets: np.ndarray) -> EncodedText:
         """Number the words of sentences, which begin at ``offsets`` (int64 [sentences + 1])."""
-        return self.encode_text(Lines(list(words), offsets))
+        return self.encode_text(Tokens(list(words), offsets))
 
-    def encode_text(self, text: Lines) -> EncodedText:
+    def encode_text(self, text: Tokens) -> EncodedText:
         """Number the words of text, which may be of lattices.
 
         Raises ValueError when the arcs do not have the system's features.

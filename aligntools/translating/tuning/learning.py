@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from aligntools.formats.inputs.sentences import Lines
+from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.formats.text.corpus import Side
 from aligntools.formats.translation.grammar import GrammarRules
 from aligntools.ground.errors import DataError, UsageProblem
@@ -94,8 +94,8 @@ def _renumbered(forest: Hypergraph, order: np.ndarray) -> Hypergraph:
 
 def tuning_set(
     system: System,
-    text: Lines,
-    references: Sequence[Lines],
+    text: Tokens,
+    references: Sequence[Tokens],
     groups: np.ndarray | None = None,
     shares: np.ndarray | None = None,
     counted: bool = True,
@@ -131,12 +131,12 @@ def tuning_set(
 
 
 #: Imputed sources, or lattices of them, with the sentence and the probability of each.
-ImputedText: TypeAlias = tuple[Lines, np.ndarray, np.ndarray]
+ImputedText: TypeAlias = tuple[Tokens, np.ndarray, np.ndarray]
 
 
 def impute_text(
     system: System,
-    text: Lines,
+    text: Tokens,
     how: ImputationSettings,
     seed: int = 1,
     pool: Pool | None = None,
@@ -153,7 +153,7 @@ def impute_text(
     if how.impute != "lattice":
         drawn = how.impute, how.n_sources, how.reverse_gamma, seed, pool, how.source_weights == "equal"
         found, groups, shares = impute(forest, system.weights, *drawn)
-        return Lines(name(found.words), found.word_offsets), groups, shares
+        return Tokens(name(found.words), found.word_offsets), groups, shares
     try:
         made = automata(forest, system.weights, how.lattice_order, how.lattice_prune, how.reverse_gamma, pool)
     except SentenceTooLongError as error:
@@ -187,12 +187,12 @@ class Learner:
     def _settings(self, full_states: bool) -> DecoderSettings:
         return DecoderSettings(self.decoding.pop_limit, self.decoding.span_limit, full_states)
 
-    def _reverse(self, reverse: "ReverseSystem", text: Lines, full_states: bool = False) -> System:
+    def _reverse(self, reverse: "ReverseSystem", text: Tokens, full_states: bool = False) -> System:
         rules = reverse.read(text)
         weights = in_order(reverse.path, reverse.weights, feature_names(rules))
         return System(rules, reverse.lm, weights, self._settings(full_states))
 
-    def impute(self, reverse: "ReverseSystem", text: Lines, number: int) -> ImputedText:
+    def impute(self, reverse: "ReverseSystem", text: Tokens, number: int) -> ImputedText:
         """Impute the sources of target text number ``number``."""
         lattices = self.imputation.impute == "lattice"
         system = self._reverse(reverse, text, lattices)
@@ -207,9 +207,9 @@ class Learner:
         rules: GrammarRules,
         lm: NgramModel,
         start: np.ndarray,
-        supervised: Lines | None,
-        references: Sequence[Lines],
-        monolingual: Sequence[Lines],
+        supervised: Tokens | None,
+        references: Sequence[Tokens],
+        monolingual: Sequence[Tokens],
         imputed: Sequence[ImputedText],
         reverse: "ReverseSystem | None",
     ) -> tuple[Weights, dict[str, Any]]:
@@ -259,7 +259,9 @@ class Learner:
             about["loss"] = self.tuning.loss
         return dict(zip(system.features, learned.tolist(), strict=False)), about
 
-    def _round_trips(self, reverse: "ReverseSystem", texts: Sequence[Lines], forward: GrammarRules) -> list[RoundTrips]:
+    def _round_trips(
+        self, reverse: "ReverseSystem", texts: Sequence[Tokens], forward: GrammarRules
+    ) -> list[RoundTrips]:
         """Return the reverse derivations of each text, with the rules that translate them."""
         found = []
         for text in texts:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from aligntools.formats.inputs.sentences import Lines
+from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.formats.translation.grammar import GrammarRules, pick
 from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import derivations
@@ -31,7 +31,7 @@ _PASSED = -1  # the rule of a hyperedge that passes a word through; those below 
 #: together, each in pre-order; the sentence that each was made of (int64); and p(d|y), rescaled to sum to 1 over a
 #: sentence's. Source words are `tree_symbol` and words that the reverse system passed through; no other word of the
 #: trees is to be passed through (`DecoderSettings.pass_known`).
-RoundTrips: TypeAlias = tuple[GrammarRules, Lines, np.ndarray, np.ndarray]
+RoundTrips: TypeAlias = tuple[GrammarRules, Tokens, np.ndarray, np.ndarray]
 
 
 def tree_symbol(rule: int) -> bytes:
@@ -39,13 +39,13 @@ def tree_symbol(rule: int) -> bytes:
     return b"[X %d]" % rule
 
 
-def source_sides(reverse: GrammarRules) -> Lines:
+def source_sides(reverse: GrammarRules) -> Tokens:
     """Return the sides x of reverse rules y -> x as sentences, one word standing for what a nonterminal yields.
 
     The forward rules that such sentences can use are those that can be composed with ``reverse``.
     """
     words = [word.encode() for word in reverse.target_vocabulary.words()]
-    return Lines([words[t] if t > 0 else tree_symbol(0) for t in reverse.target.tolist()], reverse.target_offsets)
+    return Tokens([words[t] if t > 0 else tree_symbol(0) for t in reverse.target.tolist()], reverse.target_offsets)
 
 
 def round_trips(
@@ -94,7 +94,7 @@ def round_trips(
     rules = _composed(
         reverse, forward, left[some], right[some], swapped, sorted(set(symbols).difference(map(tree_symbol, used)))
     )
-    trees = Lines(symbols, np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)]))
+    trees = Tokens(symbols, np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)]))
     of = np.array(groups, np.int64)
     offsets = np.searchsorted(of, np.arange(of[-1] + 2 if len(of) else 1))
     return rules, trees, of, normalized(np.array(values), offsets)
