@@ -43,11 +43,8 @@ class Paragraph:
 
     source, target: What it has, and its translation. Text is XML, with entities; tags are such as ``<bold 3>``.
     line: Number of the paragraph, from 1, among those that have text.
-    written: Of each mark, by number: what stands for its begin and its end.
-    looks: Of each mark the look of the text in it, where it has one; behind them the paragraph's own.
-    prefix: Of the names of elements, with its colon.
-    whole: Whether nothing in it is apart: no text boxes.
-    unchanged: Whether its translation is its own text, so that it stays as it is.
+    written, looks: Of each mark what stands for its begin and end, and the look of its text, if any; then the own one.
+    whole: Whether there are no text boxes in it. unchanged: Whether its translation is its own text.
     """
 
     source: Segment
@@ -180,34 +177,27 @@ class PartReader:
                 here.begin = self._skip(events, event, here)
             elif event.kind == "start" and local == "r":
                 self._read_run(events, here)
-            elif event.kind == "start" and local in _AROUND:
-                self._enter(events, event, local, here)
-            elif event.kind == "start" and local in _THEIR_OWN and here.open:
-                self._open_further(events, event, local, here)
+            elif event.kind == "start" and local in _AROUND:  # what has runs in it
+                opening = self._between(event.begin, event.end)
+                if opening.endswith("/>"):
+                    next(events)
+                    here.add(local, opening)
+                else:
+                    name = "a" if local == "hyperlink" else local
+                    here.open.append((name, here.add(name, opening, ' id=""')))
+            elif (
+                event.kind == "start" and local in _THEIR_OWN and here.open
+            ):  # of its begin; or ``sdtContent`` with runs
+                content = local == "sdtContent" and not self._between(event.begin, event.end).endswith("/>")
+                end = event.end if content else self._skip(events, event, here)
+                opening, closing = here.written[here.parent]
+                closing = f"</{self.prefix}sdtContent>" if content else closing
+                here.written[here.parent] = opening + self._between(event.begin, end), closing
             elif event.kind == "start":
                 end = self._skip(events, event, here)
                 if local not in _DROPPED:
                     here.add(local, self._between(event.begin, end))
         return None
-
-    def _enter(self, events: Iterator[XmlEvent], event: XmlEvent, local: str, here: _Paragraph) -> None:
-        """Begin what has runs in it."""
-        opening = self._between(event.begin, event.end)
-        if opening.endswith("/>"):
-            next(events)
-            here.add(local, opening)
-            return
-        name = "a" if local == "hyperlink" else local
-        here.open.append((name, here.add(name, opening, ' id=""')))
-
-    def _open_further(self, events: Iterator[XmlEvent], event: XmlEvent, local: str, here: _Paragraph) -> None:
-        """Take what belongs to the begin of what has runs in it; an ``sdt`` has them in its ``sdtContent``."""
-        number = here.parent
-        content = local == "sdtContent" and not self._between(event.begin, event.end).endswith("/>")
-        end = event.end if content else self._skip(events, event, here)
-        opening, closing = here.written[number]
-        opening += self._between(event.begin, end)
-        here.written[number] = opening, f"</{self.prefix}sdtContent>" if content else closing
 
     def _skip(self, events: Iterator[XmlEvent], start: XmlEvent, here: _Paragraph) -> int:
         """Read on up to the end of an element; return its last byte."""
@@ -244,8 +234,8 @@ class PartReader:
             else:
                 end = self._skip(events, event, here)
                 if local not in _DROPPED:
-                    w = self.prefix
-                    self._within_run(local, event, f"<{w}r>{look}{self._between(event.begin, end)}</{w}r>", here)
+                    written = f"<{self.prefix}r>{look}{self._between(event.begin, end)}</{self.prefix}r>"
+                    self._within_run(local, event, written, here)
 
     def _read_ruby(self, events: Iterator[XmlEvent], start: XmlEvent, look: str, here: _Paragraph) -> None:
         """Take characters that have their reading above them: their runs are text, and all else is around it."""

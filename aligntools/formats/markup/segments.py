@@ -8,7 +8,7 @@ import html
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, AnyStr
+from typing import Any, AnyStr, NamedTuple
 
 from aligntools.ground.errors import DataError
 from aligntools.words.placeholders import VOID
@@ -39,11 +39,9 @@ _ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);")
 
 @dataclass(frozen=True)
 class Mark:
-    """A tag, or two that belong together, and the text between them.
+    """A tag, or two that belong together (``closing`` is empty for one alone), and the text between them.
 
-    opening, closing: As they are written; ``closing`` is empty where there is one tag alone.
-    begin, end: Of what is between them, in the segment's text; the same for one tag alone.
-    parent: Number of the mark that it lies in; -1 where there is none.
+    begin, end: Of what is between them, in the segment's text. parent: The mark that it lies in, or -1.
     name: Of the element; ``CDATA`` and ``!`` are no elements.
     around: White space before and behind a mark without text, where it shall stand there in the translation too.
     separates: Whether such a mark is a space to who reads the text without it: a tab, the break of a line.
@@ -103,8 +101,7 @@ class BrokenSegment(ValueError):
         return DataError(path, line, f"column {self.place + 1}: {self.what}")
 
 
-@dataclass
-class _Open:
+class _Open(NamedTuple):
     """A mark whose end is not there yet."""
 
     name: str
@@ -113,65 +110,77 @@ class _Open:
     partner: str = ""
 
 
-@dataclass
-class _Parsing:
-    """What is known of a segment so far."""
-
-    line: str
-    text: list[str] = field(default_factory=list)
-    length: int = 0
-    marks: list[Mark] = field(default_factory=list)
-    open: list[_Open] = field(default_factory=list)
-
-    def add_text(self, text: str) -> None:
-        self.text.append(text)
-        self.length += len(text)
-
-    def add(self, opening: str, name: str, attributes: str = "", closing: str = "", size: int = 0) -> int:
-        parent = self.open[-1].mark if self.open else -1
-        self.marks.append(Mark(opening, closing, self.length, self.length + size, parent, name, attributes))
-        return len(self.marks) - 1
-
-    def close(self, tag: str) -> None:
-        number = self.open.pop().mark
-        self.marks[number] = replace(self.marks[number], closing=tag, end=self.length)
-
-
 def parse_segment(line: str, codes: bool = False) -> Segment:
-    """Return the text and marks of a segment.
+    """Return the text and marks of a segment; BrokenSegment when a tag is not closed, not open, or crosses another.
 
     A ``<`` with no name behind it, and an ``&`` that begins no entity, are text. ``<0/>`` and ``<1>...</1>`` are tags,
     as i18next has them. With ``codes``, ``<ph>`` and others of translation files hold code without any attribute too.
-
-    Raises BrokenSegment when a tag is not closed, not open, not whole, or crosses another.
     """
     if "<" not in line:
         return Segment(line)
-    parsing, at = _Parsing(line), 0
     tags = list(_tags(line))
     closable = {found["close"].lower() for found in tags if found["close"]}
     opened = {found["open"] for found in tags if found["open"]}
-    tags = [found for found in tags if not _is_comparison(found, opened, closable)]
-    skip = 0
+    text: list[str] = []
+    marks: list[Mark] = []
+    open_: list[_Open] = []
+    length = at = 0
+
+    def add(opening: str, name: str, attributes: str = "", closing: str = "", size: int = 0) -> int:
+        parent = open_[-1].mark if open_ else -1
+        marks.append(Mark(opening, closing, length, length + size, parent, name, attributes))
+        return len(marks) - 1
+
+    def close(tag: str) -> None:
+        number = open_.pop().mark
+        marks[number] = replace(marks[number], closing=tag, end=length)
+
     for number, found in enumerate(tags):
-        if found.start() < skip:
-            continue
-        parsing.add_text(line[at : found.start()])
-        at = found.end()
+        name = found["open"] or found["close"] or ""
+        others = opened if found["close"] else closable
+        if found.start() < at or (name.isdecimal() and not found["empty"] and name not in others):
+            continue  # within code, or a comparison such as ``<5>``, where nothing ends it
+        text.append(line[at : found.start()])
+        length += found.start() - at
+        at, tag = found.end(), found.group()
         if found["data"] is not None:
             data = html.escape(found["data"], quote=False)
-            parsing.add("<![CDATA[", "CDATA", closing="]]>", size=len(data))
-            parsing.add_text(data)
+            add("<![CDATA[", "CDATA", closing="]]>", size=len(data))
+            text.append(data)
+            length += len(data)
         elif found["close"]:
-            _close(parsing, found)
+            if open_ and open_[-1].partner and any(one.name == name and not one.partner for one in open_):
+                while open_[-1].partner:  # a start whose end is beyond: a tag by itself
+                    open_.pop()
+            if not open_ or open_[-1].name != name:
+                problem = f"</{name}> closes what is not open"
+                if any(one.name == name for one in open_):
+                    problem = f"</{name}> crosses <{open_[-1].name}>, which is open; close that first"
+                raise BrokenSegment(found.start(), problem)
+            close(tag)
         elif found["open"]:
-            at = skip = _open(parsing, tags, number, closable, codes)
+            attributes, local = found["attributes"], name.rpartition(":")[2]
+            if not found["empty"] and local in _CODE and (codes or _CODE_MARKS.search(attributes)):
+                at = _end_of_code(name, tags, number)
+                tag = line[found.start() : at]
+            elif not found["empty"] and (name.lower() not in VOID or name.lower() in closable):
+                open_.append(_Open(name, add(tag, name, attributes), found.start()))
+                continue
+            values = {key: value.strip("\"'") for key, value in _ATTRIBUTE.findall(attributes)}
+            partner = next((values[key] for key in _PARTNER if key in values), "")
+            last = open_[-1] if open_ else None
+            if last and local in _CLOSES and (last.name, last.partner) == (_CLOSES[local], partner):
+                close(tag)
+                continue
+            mark = add(tag, name, attributes)
+            if local in _OPENS and partner:
+                open_.append(_Open(local, mark, found.start(), partner))
         else:
-            parsing.add(found.group(), "!")
-    parsing.add_text(line[at:])
-    for left in [one for one in parsing.open if not one.partner]:
+            add(tag, "!")
+    text.append(line[at:])
+    for left in [one for one in open_ if not one.partner]:
         raise BrokenSegment(left.place, f"<{left.name}> is not closed; add </{left.name}>")
-    return Segment("".join(parsing.text), within_pairs(parsing.marks))
+    return Segment("".join(text), within_pairs(marks))
 
 
 def within_pairs(marks: Sequence[Mark]) -> list[Mark]:
@@ -200,56 +209,6 @@ def _tags(line: str) -> Iterator["re.Match[str]"]:
             at = found.end()
 
 
-def _is_comparison(found: "re.Match[str]", opened: set[str], closable: set[str]) -> bool:
-    """Whether what looks like a tag of a number is text, such as ``<5>`` where nothing ends it."""
-    name = found["open"] or found["close"] or ""
-    return name.isdecimal() and not found["empty"] and name not in (opened if found["close"] else closable)
-
-
-def _close(parsing: _Parsing, found: "re.Match[str]") -> None:
-    name = found["close"]
-    last = parsing.open[-1] if parsing.open else None
-    if last is not None and last.partner and any(one.name == name and not one.partner for one in parsing.open):
-        while parsing.open[-1].partner:  # a start whose end is beyond: a tag by itself
-            parsing.open.pop()
-    if not parsing.open or parsing.open[-1].name != name:
-        if any(one.name == name for one in parsing.open):
-            problem = f"</{name}> crosses <{parsing.open[-1].name}>, which is open; close that first"
-        else:
-            problem = f"</{name}> closes what is not open"
-        raise BrokenSegment(found.start(), problem)
-    parsing.close(found.group())
-
-
-def _open(parsing: _Parsing, tags: Sequence["re.Match[str]"], number: int, closable: set[str], codes: bool) -> int:
-    """Take a start tag, and where it holds code what belongs to it; return where reading goes on."""
-    found = tags[number]
-    name, attributes, end = found["open"], found["attributes"], found.end()
-    tag, local = found.group(), name.rpartition(":")[2]
-    if not found["empty"]:
-        if local in _CODE and (codes or _CODE_MARKS.search(attributes)):
-            end = _end_of_code(name, tags, number)
-            tag = parsing.line[found.start() : end]
-        elif not (name.lower() in VOID and name.lower() not in closable):
-            parsing.open.append(_Open(name, parsing.add(tag, name, attributes), found.start()))
-            return end
-    values = {key: value.strip("\"'") for key, value in _ATTRIBUTE.findall(attributes)}
-    if local in _OPENS:
-        partner = next((values[key] for key in _PARTNER if key in values), "")
-        number = parsing.add(tag, name, attributes)
-        if partner:
-            parsing.open.append(_Open(local, number, found.start(), partner))
-        return end
-    if local in _CLOSES and parsing.open:
-        partner = next((values[key] for key in _PARTNER if key in values), "")
-        last = parsing.open[-1]
-        if last.partner == partner and last.name == _CLOSES[local]:
-            parsing.close(tag)
-            return end
-    parsing.add(tag, name, attributes)
-    return end
-
-
 def _end_of_code(name: str, tags: Sequence["re.Match[str]"], number: int) -> int:
     depth = 1
     for k in range(number + 1, len(tags)):
@@ -264,18 +223,15 @@ def _end_of_code(name: str, tags: Sequence["re.Match[str]"], number: int) -> int
 
 
 def render(text: str, marks: Sequence[Mark], places: Sequence[Sequence[tuple[int, int]]]) -> str:
-    """Return a text with marks in it.
+    """Return a text with marks in it, each at the places where it begins and ends: several where it is repeated.
 
-    marks: Their parents say what lies in what.
-    places: For each mark where it begins and ends: one place, or more, where it is repeated. Those of marks within the
-        same one do not overlap; a mark that others lie in has one, which they are within.
+    Those of marks with the same parent do not overlap; a mark that others lie in has one, which they are within.
     """
     children: dict[int, list[tuple[int, int, int]]] = {}
     for number, (mark, spans) in enumerate(zip(marks, places, strict=True)):
         for begin, end in spans:
             children.setdefault(mark.parent, []).append((begin, end, number))
     out: list[tuple[str, Mark | None]] = []
-
     # what is open: the end of its text, what follows in it, its mark
     open_marks: list[tuple[int, Iterator[tuple[int, int, int]], Mark | None]] = [
         (len(text), iter(sorted(children.get(-1, ()))), None)

@@ -46,6 +46,8 @@ _KEPT = frozenset(
 )
 #: What stands above characters of `<ruby>`, with its brackets.
 _READINGS = ("rt", "rp", "rtc")
+#: Blocks that end where the next of their name begins.
+_SELF_CLOSING = ("p", "li", "option", "td", "th", "tr", "dt", "dd")
 #: What breaks a line.
 _SEPARATORS = ("br",)
 ANY_TAG = re.compile(r"<[A-Za-z!/]")
@@ -211,19 +213,13 @@ def _segments(text: str, others: Counter[str]) -> Iterator[PageSegment]:
             line, counted = line + text.count("\n", counted, begin), begin
             yield PageSegment(segment, segment, begin, end, line, blocks[-1] if blocks else "")
         pieces = []
-        _enter(blocks, text, piece)
-
-
-def _enter(blocks: list[str], text: str, piece: _Piece) -> None:
-    """Note which block begins or ends; an end closes what was left open in it."""
-    if text.startswith("</", piece.begin):
-        if piece.name in blocks:
-            while blocks.pop() != piece.name:
+        if text.startswith("</", piece.begin):  # closes what was left open in it
+            while piece.name in blocks and blocks.pop() != piece.name:
                 pass
-    elif piece.name and piece.name not in VOID and piece.name not in _KEPT:
-        if blocks and blocks[-1] == piece.name and piece.name in ("p", "li", "option", "td", "th", "tr", "dt", "dd"):
-            blocks.pop()
-        blocks.append(piece.name)
+        elif piece.name and piece.name not in VOID and piece.name not in _KEPT:
+            if blocks and blocks[-1] == piece.name and piece.name in _SELF_CLOSING:
+                blocks.pop()
+            blocks.append(piece.name)
 
 
 def _pieces(text: str) -> Iterator[_Piece]:
