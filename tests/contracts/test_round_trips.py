@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import aligntools as at
 from aligntools.adapters.eflomal import text as numbered_sentences
 from aligntools.formats.annotation import class_lists, conll, tag_lists, tag_sets, tagged_text
-from aligntools.formats.annotation.conll_tokens import expanded, surface_of
+from aligntools.formats.annotation.conll_tokens import NO_BREAK, expanded, lines_of, surface_of
 from aligntools.formats.links import findings, giza, glossaries, pharaoh
 from aligntools.formats.links import priors as priors_files
 from aligntools.formats.links.goldlinks import read_gold
@@ -102,7 +102,7 @@ def _tagged(separator):
 
 
 def _words(path, text):
-    found = tagged_text.read_words(put(path, tagged_text.format_words(text.words, text.offsets)), format="text")
+    found = tagged_text.read_words(put(path, lines_of(text.words, text.offsets, NO_BREAK)), format="text")
     return (text.words, text.offsets.tolist()), (found.words, found.offsets.tolist())
 
 

@@ -293,9 +293,7 @@ def is_absent(leaf: Tree, named: bool = False) -> bool:
 def plain(tree: Tree, functions: bool = False, traces: bool = False, named: bool = False) -> Tree:
     """Return a tree without functions in labels, without what is not there, and without outer brackets.
 
-    Constituents that are left without words go, too, and the sentence's ``(ID ...)``. A tree that loses all of them is
-    empty: it has no label.
-
+    Constituents without words go, too, and the sentence's ``(ID ...)``; a tree that loses all is empty.
     functions, traces: Keep them. Where there are no traces, functions have no indices.
     named: Traces are known by their names, too; see `are_named`.
     """

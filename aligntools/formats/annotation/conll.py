@@ -38,9 +38,8 @@ UNKNOWN = b"dep"
 def tree_graph(
     conll: "Conll", heads: Sequence[bytes], labels: Sequence[bytes], changed: Sequence[bool] | None = None
 ) -> list[bytes]:
-    """Return DEPS for all words: the edges of new trees where words or empty nodes had an enhanced graph.
+    """Return DEPS for all words, given HEAD and DEPREL: the new trees' edges where there was an enhanced graph.
 
-    heads, labels: HEAD and DEPREL of all words. A word without a head has no edge.
     changed: Sentences with new heads; the others' DEPS stay as they are. None: all have, and DEPS that is no graph is
         emptied, too.
     """
@@ -79,16 +78,14 @@ def column_place(column: str | int) -> int:
 class Conll:
     """Sentences as the lines of their file; where these are parts, the parts' lines joined are the file.
 
-    A sentence is a block of lines up to a blank one that has at least one word line, whose id is a whole number. A
-    block without words is a sentence of no words if a comment in it says ``sent_id`` or ``text``, and no sentence
-    otherwise (a header, or a second blank line).
+    A sentence is a block of lines up to a blank one that has a word line, whose id is a whole number, or a comment with
+    ``sent_id`` or ``text``.
 
-    places (int64 [words]): Indexes of the word lines in ``lines``, ascending.
+    places (int64 [words]): Indexes of the word lines in ``lines``.
     offsets (int64 [sentences + 1]): Sentence ``n`` has the words ``offsets[n]:offsets[n + 1]``.
     starts (int64 [sentences + 1]): The block of sentence ``n`` is ``lines[starts[n]:starts[n + 1]]``, with the blank
         lines behind it and, for the first one, all lines before it.
     first_line: 1-based number of ``lines[0]`` in the file.
-    layout: Where the lines have which column.
     """
 
     path: str
@@ -190,8 +187,14 @@ class Conll:
             if not 0 < n < _WIDTH:
                 raise ValueError(f"a column that can be replaced is 1 to {_WIDTH - 1}, not {n}")
             check_values(values, len(self.places), n)
-            if (place := self.place_for(n, values)) is not None:
+            place = self.layout.places[n]
+            if place is not None:
                 columns[place] = values
+            elif any(value != b"_" for value in values):
+                name = list(COLUMNS)[n].upper()
+                problem = f"{self.layout.name} without a column for {name}, which is to be written"
+                advice = "convert it to CoNLL-U, or add the column to global.columns"
+                raise DataError(self.path, None, f"{problem}; {advice}")
         for place, *row in zip(self.places.tolist(), *columns.values(), strict=True) if columns else ():
             fields = lines[place].split(b"\t")
             for n, value in zip(columns, row, strict=True):
@@ -199,14 +202,6 @@ class Conll:
                 fields[n] = value + last[len(last.rstrip(b"\r\n")) :] if n == len(fields) - 1 else value
             lines[place] = b"\t".join(fields)
         return b"".join(lines)
-
-    def place_for(self, n: int, values: Sequence[bytes]) -> int | None:
-        """Return the place that values of column ``n`` go to; None where the file has none, and no value needs it."""
-        place = self.layout.places[n]
-        if place is None and any(value != b"_" for value in values):
-            problem = f"{self.layout.name} without a column for {list(COLUMNS)[n].upper()}, which is to be written"
-            raise DataError(self.path, None, f"{problem}; convert it to CoNLL-U, or add the column to global.columns")
-        return place
 
 
 def read_conll(path: object) -> Conll:

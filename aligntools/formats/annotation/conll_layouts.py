@@ -19,7 +19,7 @@ _NUMBER = re.compile(rb"\d+|_")
 class Layout:
     """The columns of a file.
 
-    width: How many columns a line has, or the fewest where ``open``: lines may have more, as many in all of a sentence.
+    width: How many columns a line has, or the fewest where ``open``: more may be in all lines of a sentence.
     places: Where each of `COLUMNS` is, counted from 0; None: the file has none, and ``_`` is read for it.
     """
 
@@ -50,7 +50,11 @@ def layout_of(path: object, lines: Sequence[bytes], first_line: int = 1) -> Layo
         if line.startswith(b"#") and (found := HEADER.match(line)):
             return plus(path, found[1], first_line + k)
         if not line.startswith(b"#") and not is_blank(line):
-            return CONLL_2009 if _is_2009(line.rstrip(b"\r\n").split(b"\t")) else BASIC
+            fields = line.rstrip(b"\r\n").split(b"\t")
+            wide = len(fields) >= CONLL_2009.width and fields[0].isdigit()
+            heads = all(map(_NUMBER.fullmatch, fields[8:10]))  # HEAD and PHEAD; FILLPRED
+            filled = len(fields) == CONLL_2009.width or fields[12:13] in ([b"Y"], [b"_"])
+            return CONLL_2009 if wide and heads and filled else BASIC
     return BASIC
 
 
@@ -67,13 +71,3 @@ def plus(path: object, header: bytes, line: int) -> Layout:
         raise DataError(path, line, f"{problem}; ID comes first, and FORM has the words")
     places = tuple(names.index(name.upper()) if name.upper() in names else None for name in COLUMNS)
     return Layout("CoNLL-U Plus", len(names), places)
-
-
-def _is_2009(fields: Sequence[bytes]) -> bool:
-    """Return whether this is a line of CoNLL-2009, by HEAD, PHEAD and FILLPRED."""
-    return (
-        len(fields) >= CONLL_2009.width
-        and fields[0].isdigit()
-        and all(_NUMBER.fullmatch(field) for field in fields[8:10])
-        and (len(fields) == CONLL_2009.width or fields[12] in (b"Y", b"_"))
-    )

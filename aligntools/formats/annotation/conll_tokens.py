@@ -20,6 +20,8 @@ from aligntools.words.white_space import kept_returns
 ESCAPES = {"\\": "\\\\", " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p"}
 #: What a token may have of its own; all else belongs to its words.
 OF_TOKENS = ("form", "misc")
+#: What stands for a space in a word where spaces separate words.
+NO_BREAK = b"\xc2\xa0"
 _RANGE = re.compile(rb"([1-9]\d*)-([1-9]\d*)\t")
 _TEXT = re.compile(rb"# ?text ?= ?(.*)", re.DOTALL)
 _SPACES = re.compile(rb"# ?spaces ?= ?(.*)", re.DOTALL)
@@ -60,10 +62,9 @@ def is_range(line: bytes) -> bool:
 
 
 def expanded(conll: Conll, pieces: Sequence[Sequence[bytes] | None]) -> Conll:
-    """Return a text, without ranges and trees, in which some words are ranges of several, and all are numbered anew.
+    """Return a text, without ranges and trees, in which words with ``pieces`` [words] are ranges of these.
 
-    pieces (list of (list of bytes or None) [words]): What each word is split into. The range gets its form and MISC,
-        its words have nothing but forms.
+    All are numbered anew. The range gets its word's form and MISC, its words have nothing but forms.
     """
     if not conll.layout.usual:
         raise UsageProblem(f"tokens are split in CoNLL-U; this is {conll.layout.name}")

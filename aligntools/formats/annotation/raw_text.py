@@ -26,12 +26,9 @@ Split = Callable[[str], list[str]]
 def stream_raw(
     path: object, language: str, sentences: str = "split", most: int = 10_000, name: str = "moses"
 ) -> Iterator[Conll]:
-    """Read raw text in parts, tokenized.
+    """Read raw text in UTF-8 in parts, tokenized by the rules of a language (ISO code).
 
-    path: UTF-8. Lines may end anywhere in a sentence.
-    language: ISO code. One that the rules do not know is as English with other apostrophes.
-    sentences: ``split``: they end where the rules of the language say so and at blank lines; ``lines``: each line is
-        one, a blank one too.
+    sentences: ``split``: they end where the rules say so and at blank lines; ``lines``: each line is one.
     """
     spans = tokenizer(language, name).spans
     split = sentence_splitter(language) if sentences == "split" else None
@@ -63,8 +60,7 @@ def decoded_lines(path: object, lines: Iterable[bytes]) -> Iterator[str]:
 def format_raw(lines: Iterable[str], spans: Spans, split: Split | None) -> Iterator[bytes]:
     """Yield each sentence of a text as a block of CoNLL-U.
 
-    spans: Returns where the tokens of a sentence begin and end; between them there are only spaces.
-    split: Cuts a text into sentences, which joined are the text. None: each line is one.
+    ``spans`` finds tokens, ``split`` cuts a text into sentences, which joined are the text; without, each line is one.
     """
     segments = iter(lines) if split is None else _sentences(_paragraphs(lines, split))
     held, before = None, ""

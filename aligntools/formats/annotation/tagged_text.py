@@ -8,20 +8,21 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 
 import numpy as np
 
 from aligntools.formats.annotation.brackets import plain_trees, trees_of_lines
 from aligntools.formats.annotation.conll import Conll, blocks_of, column_place, parse_conll, parse_parts
 from aligntools.formats.annotation.conll_layouts import COLUMNS
+from aligntools.formats.annotation.conll_tokens import NO_BREAK, lines_of
 from aligntools.formats.annotation.text_kinds import FORMATS, KINDS, SAMPLE, SEPARATORS, first_lines, is_comment, sniff
 from aligntools.formats.opening import files
 from aligntools.formats.opening.files import FOR_OBJECTS
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import shown
 from aligntools.words.vocabulary import split_words
-from aligntools.words.white_space import WhiteSpace, hint, is_blank, kept_returns
+from aligntools.words.white_space import WhiteSpace, hint, is_blank
 
 _log = logging.getLogger("aligntools")
 _SPACES = re.compile(rb"[\r\v\f]")  # what bytes.split takes for a space and we do not
@@ -88,9 +89,7 @@ def stream_tags(
 ) -> Iterator[Conll | Tokens]:
     """Read text with tags in parts; all have ``words`` and ``offsets``.
 
-    format: One of `FORMATS`, or ``auto``: as the first lines look.
-    separator: Between word and tag of tagged text; None: the one that these lines have.
-    sentences: Most sentences in a part. A part of CoNLL may have none, but lines that belong into the output.
+    format, separator: As for `read_tags`. sentences: Most in a part; one of CoNLL may have none, but lines.
     plain: It may be plain text (``text``), too, which has no tags.
     column: Of ``columns``: that of the tags, counted from 1; a name or None is the second one.
     wanted: Its tags are; otherwise it is logged that a file of lines has some.
@@ -165,8 +164,7 @@ def read_tags(
 ) -> Tokens:
     """Read tagged text of any kind, for training and for scoring.
 
-    column: Column of CoNLL that holds the tags, by name (``upos``, ``xpos``) or number, counted from 1. In the format
-        ``columns`` a name means the second one. None: the words alone are read.
+    column: Of CoNLL, by name (``upos``, ``xpos``) or number from 1; in ``columns`` a name is the second. None: no tags.
     format: One of `FORMATS` but ``text``, or ``auto``: as the first lines look, see `sniff`.
     separator: Between word and tag of tagged text; None: the one that the first lines have.
     partial: Words may have no tag, ``_``; in tagged text that is ``word__``.
@@ -212,7 +210,7 @@ def format_tagged(
             name, mark = shown(tag), shown(separator)
             raise UsageProblem(f"tag '{name}' cannot stand behind the separator '{mark}' (use another `separator`)")
     pairs = zip(words, tags, strict=True)
-    return _joined([without_spaces(word) + separator + tag for word, tag in pairs], offsets)
+    return lines_of([word + separator + tag for word, tag in pairs], np.asarray(offsets), NO_BREAK)
 
 
 def check_tags(text: Tokens, path: str) -> None:
@@ -226,19 +224,9 @@ def check_tags(text: Tokens, path: str) -> None:
         raise DataError(path, text.line_of_word(k), problem)
 
 
-def format_words(words: Sequence[bytes], offsets: np.ndarray) -> bytes:
-    """Write one sentence a line, as many words as there are: a space within one is written as a no-break space."""
-    return _joined(list(map(without_spaces, words)), offsets)
-
-
 def without_spaces(word: bytes) -> bytes:
     """Return a word with no-break spaces for its spaces: as it stands where spaces separate words."""
-    return word.replace(b" ", b"\xc2\xa0") if b" " in word else word
-
-
-def _joined(tokens: list[bytes], offsets: list[int] | np.ndarray) -> bytes:
-    edges = np.asarray(offsets).tolist()
-    return kept_returns(b"".join(b" ".join(tokens[a:b]) + b"\n" for a, b in pairwise(edges)))
+    return word.replace(b" ", NO_BREAK) if b" " in word else word
 
 
 def _parts(lines: Iterable[bytes], count: int) -> Iterator[tuple[int, list[bytes]]]:

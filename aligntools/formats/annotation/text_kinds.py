@@ -104,14 +104,9 @@ def conll_at(seen: Sequence[bytes], telling: Sequence[int]) -> int | None:
     return telling[0] + 1 if looks_like_conll([seen[k].rstrip(b"\r\n") for k in telling]) else None
 
 
-def conll_line(block: bytes) -> int | None:
-    """Return the number of the first line with a word if a file begins as CoNLL does, and None otherwise."""
-    return conll_at(*beginning(io.BytesIO(block)))
-
-
 def refuse_conll(path: object, block: bytes) -> None:
     """Refuse CoNLL, told by the beginning of sentences in memory."""
-    line = conll_line(block)
+    line = conll_at(*beginning(io.BytesIO(block)))
     if line is not None:
         raise refused(path, line, "conll")
 
@@ -121,12 +116,11 @@ def refused(path: object, line: int | None, kind: str, expected: str = "plain te
     return DataError(path, line, f"{KINDS[kind]}, where {expected} is expected{_ADVICE.get(kind, '')}")
 
 
-def refuse_others(path: object, block: bytes) -> None:
-    """Refuse what is no plain text, told by the beginning of a file, where positions are those of its lines."""
-    lines, _ = first_lines(io.BytesIO(block))
+def refuse_others(path: object, lines: Sequence[bytes]) -> None:
+    """Refuse what is no plain text, told by the first lines of a file, where positions are those of its lines."""
     kind = sniff(lines, path=path)[0]
     if kind != "text":
-        raise refused(path, conll_line(block) or _first(lines), kind)
+        raise refused(path, conll_at(*beginning(lines)) or _first(lines), kind)
 
 
 def sniff(
@@ -134,15 +128,10 @@ def sniff(
 ) -> tuple[str, bytes]:
     """Recognize a text's kind by its first lines; return it and the separator of tagged text.
 
-    CoNLL has a line of several columns that begins with the id of a first word. Trees have words with tags in
-    brackets within brackets. In tagged text every token has a separator with something on both sides. In columns each
-    line has equally many, two or more, with tabs between them. All else is plain text, or, if that is not possible,
-    taken for tagged text, whose reader will say what is wrong. Where plain text is possible too, tags and columns have
-    to look like such.
-
-    lines: The text's lines; 200 that are neither blank nor comments are looked at.
-    separator: Of tagged text, if it is known; otherwise the one of `SEPARATORS` that most tokens have.
-    path: Of a file, for which other kinds are looked for, too, and refused.
+    CoNLL has a line of several columns that begins with the id of a first word; trees have words with tags in brackets
+    within brackets; in tagged text every token has a separator with something on both sides; columns have equally many
+    tabs on each line. All else is plain text, or, if that is not among them, tagged text, whose reader says what is
+    wrong. Of a file (``path``) other kinds are looked for, too, and refused.
     """
     sample = list(islice((x.rstrip(b"\r\n") for x in lines if not is_blank(x)), SAMPLE))
     separators, text = SEPARATORS if separator is None else (separator,), "text" in among
