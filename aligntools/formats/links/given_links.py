@@ -131,18 +131,12 @@ def parse_given(data: bytes, *, path: object = "-", line: int = 1) -> GivenLinks
     strengths[scored] = [as_number(match[2]) for match in matched if match is not None and match[2] is not None]
     if not (strengths <= 1).all():
         raise _bad(data, path, line)
-    return _sorted(pairs, strengths, offsets)
-
-
-def _sorted(pairs: np.ndarray, strengths: np.ndarray, offsets: np.ndarray) -> GivenLinks:
     sentences = Links(pairs, offsets).sentences()
     order = np.lexsort((pairs[:, 1], pairs[:, 0], sentences))
     table = np.column_stack([sentences, pairs])[order]
-    last = np.ones(len(order), bool)
-    last[:-1] = (table[1:] != table[:-1]).any(axis=1)
-    order = order[last]
-    offsets = np.searchsorted(sentences[order], np.arange(len(offsets)))
-    return GivenLinks(Links(np.ascontiguousarray(pairs[order]), offsets), strengths[order])
+    order = order[np.append((table[1:] != table[:-1]).any(axis=1), True)[: len(order)]]  # of equal ones the last
+    links = Links(np.ascontiguousarray(pairs[order]), np.searchsorted(sentences[order], np.arange(len(offsets))))
+    return GivenLinks(links, strengths[order])
 
 
 def _bad(data: bytes, path: object, line: int) -> DataError:

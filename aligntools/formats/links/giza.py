@@ -1,6 +1,7 @@
 """GIZA++'s files of links and tables: ``*.A3.final``, what a model learned, and the lines that symal reads."""
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -27,8 +28,7 @@ def read_giza_a3(path: str) -> tuple[Links, int]:
     """Read GIZA++'s or MGIZA's Viterbi alignments (``*.A3.final``); also return how many pairs it does not have.
 
     Pairs are put in the order of their numbers, so that the parts of a parallel run may simply be joined. ``i`` is the
-    position in the sentence that generates (the file's third line, without NULL), ``j`` that in the generated one,
-    which has at most one ``i``.
+    position in the sentence that generates (the file's third line, without NULL), ``j`` in the generated one.
     """
     found: dict[int, list[tuple[int, int]]] = {}
     for line, (number, source_length, target_length), (_, _, words) in giza_records(path):
@@ -80,8 +80,7 @@ def format_giza_a3(
 ) -> bytes:
     """Write links, at most one for each target word, as ``*.A3.final``, three lines for each sentence pair.
 
-    sources, targets: As many lines of text: what generates, and what is generated.
-    scores: What is written as each alignment's probability; None writes 1.
+    sources, targets: As many lines, of what generates and of what is generated. scores: Probabilities; None writes 1.
     """
     written = []
     texts = (text.split(b"\n") for text in (sources, targets))
@@ -124,15 +123,11 @@ class GizaTables:
     """What a model of one direction learned; None for what it does not have.
 
     given, observed, probabilities (int64 [n], int64 [n], float [n]): ``t(f | e)`` by the numbers of e and f.
-    fertilities (float [n_given_words, n] or None): ``n(phi | e)``.
-    positions: ``a(i | j, l)`` and ``d(j | i, m)``: arrays i, j, length and probability each. Lengths are l and m.
-    heads (float [n_given_classes, n_observed_classes, 2 LONGEST + 1] or None).
-    others (float [n_observed_classes, 2 LONGEST + 1] or None): ``d1`` and ``d>1``, by the classes' numbers; a row of
-        zeros is left out.
-    jumps (float [2 FARTHEST_JUMP + 1] or None).
-    first (float [FARTHEST_JUMP] or None): Of the HMM, which alignments of IBM 3 and 4 begin with.
-    fertile (int64 [n_given_words] or None): Numbers of the words that rows of ``fertilities`` are of; None for those
-        from FIRST on.
+    fertilities (float [n_given_words, n]): ``n(phi | e)``, of the words ``fertile`` (int64), or those from FIRST on.
+    positions: ``a(i | j, l)`` and ``d(j | i, m)``: arrays i, j, length (l and m) and probability each.
+    heads (float [n_given_classes, n_observed_classes, 2 LONGEST + 1]): ``d1``; rows of zeros are left out.
+    others (float [n_observed_classes, 2 LONGEST + 1]): ``d>1``.
+    jumps (float [2 FARTHEST_JUMP + 1]), first (float [FARTHEST_JUMP]): Of the HMM.
     """
 
     given: np.ndarray
@@ -157,8 +152,7 @@ class GizaTables:
 def write_classes(path: str, words: Sequence[bytes], classes: np.ndarray) -> np.ndarray:
     """Write ``word TAB class`` lines, words in order; return each class's number as GIZA++ counts them, int64.
 
-    GIZA++ counts classes as it meets them in the file, from 1; 0 is that of words without one. Classes without words
-    have -1.
+    It counts from 1 as it meets them in the file; 0 is that of words without one, -1 is of classes without words.
     """
     order = sorted(range(len(words)), key=words.__getitem__)
     _, first = np.unique(classes[order], return_index=True)
@@ -280,6 +274,8 @@ _MOST_CLASSES = 10_000
 _MOST_FERTILITIES = 1000
 _MOST_DISTANCES = 2_001
 _NUMBER = re.compile(rb"[0-9]{1,9}")
+#: Weights of the HMM's tables need not sum to 1.
+_WEIGHT = sys.float_info.max, "number from 0 on"
 _DISTORTED = "nine numbers, the last of them odd, and as many probabilities as it says"
 
 
@@ -305,10 +301,13 @@ def whole_lines(path: str | PathLike[str]) -> Iterator[tuple[int, bytes]]:
         raise DataError(path, None, "is empty; write it again")
 
 
-def _probability(path: object, number: int, field: bytes) -> float:
+def _probability(
+    path: object, number: int, field: bytes, most: float = 1.001, what: str = "probability, from 0 to 1"
+) -> float:
+    """Return a number of a field, which rounding may have made a little more than 1."""
     found = as_number(field)
-    if not 0 <= found <= 1.001:  # rounding may give a little more than 1
-        raise DataError(path, number, f"'{files.start_of(field)}' is not a probability, from 0 to 1")
+    if not 0 <= found <= most:
+        raise DataError(path, number, f"'{files.start_of(field)}' is not a {what}")
     return found
 
 
@@ -400,8 +399,7 @@ def read_settings(path: str | PathLike[str]) -> dict[str, str]:
 def read_jumps(path: str | PathLike[str]) -> np.ndarray:
     """Read jumps of the HMM, in MGIZA's form: sums over all lines, of jumps from -100 to 100, float64 [201].
 
-    A line is five numbers, the first and the last place, and ``place probability`` pairs. A place is the position
-    before less the position.
+    A line is seven numbers and ``place probability`` pairs; a place is the position before less the position.
     """
     sums = np.zeros(201)
     for number, line in whole_lines(path):
@@ -413,7 +411,7 @@ def read_jumps(path: str | PathLike[str]) -> np.ndarray:
             raise DataError(path, number, problem)
         for place, field in zip(map(int, places), fields[8::2], strict=True):
             if abs(place) <= 100:
-                sums[100 - place] += _weight(path, number, field)
+                sums[100 - place] += _probability(path, number, field, *_WEIGHT)
     return sums
 
 
@@ -427,12 +425,5 @@ def read_first_positions(path: str | PathLike[str]) -> np.ndarray:
             raise DataError(
                 path, number, f"'{files.start_of(line)}' is not a length, a number and so many probabilities"
             )
-        found = np.array([_weight(path, number, field) for field in fields[2:]])
-    return found
-
-
-def _weight(path: object, number: int, field: bytes) -> float:
-    found = as_number(field)
-    if not 0 <= found < np.inf:
-        raise DataError(path, number, f"'{files.start_of(field)}' is not a number from 0 on")
+        found = np.array([_probability(path, number, field, *_WEIGHT) for field in fields[2:]])
     return found

@@ -30,11 +30,9 @@ _ENTRIES, _LANGUAGES = ("conceptEntry", "termEntry"), ("langSec", "langSet")
 def read_glossary(path: str, languages: Sequence[str] = ()) -> list[tuple[str, str]]:
     """Read the term pairs of a glossary: tab-separated, CSV where no line has a tab, or TBX.
 
-    Of a table the first two columns are read; a first line as `COLUMNS` has it is none of its terms, and without such a
-    line those that begin with ``#`` are none. Of a concept in TBX every term of the one language goes with every term
-    of the other.
-
-    languages: Source and target of TBX; without, the first two that it has.
+    Of a table the first two columns are read, without a first line as `COLUMNS` or else those that begin with ``#``. Of
+    a concept in TBX every term of the one language, the first of ``languages`` or of the file, goes with all of the
+    other.
     """
     with files.reading_bytes(path) as file:
         root = (xml_root(file.read(1 << 16) or b"") or "").rpartition(":")[2].lower()

@@ -26,8 +26,7 @@ class Gold:
     sure, possible: Every sure link is possible too.
     first_sentence: Number that the file gives to the first sentence; 1 in Pharaoh text.
     null_links: Links to position 0, NULL in the numbered format, that were dropped.
-    numbers (int64 [sentences] or None): Lines of the corpus that the sentences are, ascending, counted from 1; None:
-        the first ones.
+    numbers (int64 [sentences] or None): Lines of the corpus, from 1, that the sentences are; None: the first ones.
     """
 
     sure: Links
@@ -75,23 +74,21 @@ def parse_gold(
     first_sentence: int | None = None,
     sentences: int | None = None,
 ) -> Gold:
-    """Read gold links from a file's contents.
-
-    ``pharaoh``: one line per sentence pair, ``i-j`` sure, ``i?j`` or ``ipj`` possible; each line may begin with an id
-    (of a verse, say) and a tab, which are passed over: pairs are known by their lines. Ids ``#1``, ``#17`` are the
-    numbers of the corpus's lines instead, ascending, and other lines have no gold. ``naacl``: one line per link,
-    ``sentence source target [S|P] [confidence]``, sure by default, also in lower case; sentence pairs
-    without a link have no line. Position 0 is NULL there, and such links are dropped.
+    """Read gold links from a file's contents; docs/reference/formats.md shows both formats.
 
     format: ``pharaoh``, ``naacl`` or ``auto``, which goes by the first line that is not blank.
     index_base: What the first word is called; None is 0 in Pharaoh text, 1 otherwise.
-    first_sentence: ``naacl`` only: number of the first sentence pair of the corpus. None works it out from
-        ``sentences``.
-    sentences: ``naacl`` only: how many sentence pairs the other files have, where that is known.
+    first_sentence: Of ``naacl``, the number of the corpus's first pair; None works it out from ``sentences``, its size.
     """
     data, numbers = _without_ids(path, data)
     if format == "auto":
-        format = _detect(path, data)
+        line, row = next(((n, row) for n, row in enumerate(data.split(b"\n"), 1) if row.strip()), (0, b""))
+        if not line:
+            raise DataError(path, None, "has no gold links")
+        format = "naacl" if _NAACL.match(row.lstrip()) else "pharaoh"
+        if format == "pharaoh" and not all(_PHARAOH.fullmatch(token) for token in row.split()):
+            expected = "links such as 3-4 and 3?5, or lines such as '1 4 5 S'"
+            raise DataError(path, line, f"'{files.start_of(row)}' is not a gold alignment ({expected})")
     if format == "pharaoh":
         if first_sentence is not None:
             raise UsageProblem(f"`first_sentence` is of numbered gold (`gold_format=naacl`); {path} is Pharaoh text")
@@ -115,32 +112,15 @@ def _without_ids(path: str, data: bytes) -> tuple[bytes, np.ndarray | None]:
         if row.strip() and not tab:
             problem = f"'{files.start_of(row)}' has no id and tab before its links, as the lines before it have"
             raise DataError(path, line, problem)
-    numbers = _numbers_of(path, ids[: len(ids) - (not ids[-1])]) if _NUMBER.fullmatch(name) else None
-    return b"\n".join(rows), numbers
-
-
-def _numbers_of(path: str, ids: list[bytes]) -> np.ndarray:
-    """Return the numbers of lines that ids are."""
-    last = 0
-    for line, id in enumerate(ids, 1):
-        if not _NUMBER.fullmatch(id) or int(id[1:]) <= last:
-            problem = f"'{files.start_of(id)}' is not the number of a later line, as in '#{last + 1}'"
+    if not _NUMBER.fullmatch(name):
+        return b"\n".join(rows), None
+    numbers = [0]
+    for line, id in enumerate(ids[: len(ids) - (not ids[-1])], 1):
+        if not _NUMBER.fullmatch(id) or int(id[1:]) <= numbers[-1]:
+            problem = f"'{files.start_of(id)}' is not the number of a later line, as in '#{numbers[-1] + 1}'"
             raise DataError(path, line, problem)
-        last = int(id[1:])
-    return np.array([int(id[1:]) for id in ids])
-
-
-def _detect(path: str, data: bytes) -> str:
-    for line, row in enumerate(data.split(b"\n"), 1):
-        if not row.strip():
-            continue
-        if _NAACL.match(row.lstrip()):
-            return "naacl"
-        if all(_PHARAOH.fullmatch(token) for token in row.split()):
-            return "pharaoh"
-        expected = "links such as 3-4 and 3?5, or lines such as '1 4 5 S'"
-        raise DataError(path, line, f"'{files.start_of(row)}' is not a gold alignment ({expected})")
-    raise DataError(path, None, "has no gold links")
+        numbers.append(int(id[1:]))
+    return b"\n".join(rows), np.array(numbers[1:])
 
 
 def _read_pharaoh(path: str, data: bytes, index_base: int) -> Gold:
@@ -181,27 +161,20 @@ def _read_naacl(path: str, data: bytes, first_sentence: int | None, sentences: i
     if not found:
         raise DataError(path, None, "has no gold links")
     table = np.array(sorted(found))
-    last = int(table[-1, 0])
-    first = _first_number(path, int(table[0, 0]), last, first_sentence, sentences)
+    lowest, last = table[[0, -1], 0].tolist()
+    if first_sentence is not None:
+        first = first_sentence
+        if lowest < first:
+            raise DataError(path, None, f"has a sentence {lowest}, which is before the first sentence, {first}")
+    elif lowest == 1 or sentences == last:
+        first = 1
+    elif lowest == 0 or sentences == last - lowest + 1:
+        first = lowest
+    else:
+        problem = f"sentence numbers run from {lowest} to {last}: give the number of the corpus's first line"
+        raise DataError(path, None, f"{problem} (`first_sentence={lowest}`, or 1?)")
     sure, possible = (
         Links(rows[:, 1:3].astype(np.int32), np.searchsorted(rows[:, 0], np.arange(first, last + 2))).sorted()
         for rows in (table[table[:, 3] == 1], table)
     )
     return Gold(sure, possible, "naacl", 1, first, null_links)
-
-
-def _first_number(path: str, lowest: int, highest: int, first: int | None, sentences: int | None) -> int:
-    """Return the number of the first sentence pair; see `read_gold`."""
-    if first is not None:
-        if lowest < first:
-            raise DataError(path, None, f"has a sentence {lowest}, which is before the first sentence, {first}")
-        return first
-    if lowest == 1 or sentences == highest:
-        return 1
-    if lowest == 0 or sentences == highest - lowest + 1:
-        return lowest
-    problem = (
-        f"sentence numbers run from {lowest} to {highest}: give the number of the corpus's first line"
-        f" (`first_sentence={lowest}`, or 1?)"
-    )
-    raise DataError(path, None, problem)

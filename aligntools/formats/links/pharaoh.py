@@ -296,10 +296,9 @@ class LinkReader:
 
 
 def read_pharaoh(path: object, *, index_base: int = 0, head: int | None = None, compiled: bool | None = None) -> Links:
-    """Read links ``i-j``, one line per sentence pair, ``head`` lines at most; an empty line has none.
+    """Read links ``i-j`` in any order, one line per sentence pair, ``head`` lines at most; an empty line has none.
 
-    Links are read after the last `` ||| `` of a line that has one, in any order. A probability after a link, as in
-    ``3-4:0.9731``, is ignored.
+    Links come after the last `` ||| `` of a line that has one. A probability after a link, ``3-4:0.9731``, is ignored.
     """
     blocks, left = [], head
     with closing(LinkReader(path, index_base=index_base, compiled=compiled)) as reader:
@@ -315,9 +314,8 @@ def read_pharaoh(path: object, *, index_base: int = 0, head: int | None = None, 
 def format_pharaoh(
     links: Links, order: str = "source", probabilities: np.ndarray | None = None, compiled: bool | None = None
 ) -> bytes:
-    """Write links as Pharaoh lines, each with its newline.
+    """Write links as Pharaoh lines, as they are stored or, with ``order`` target, by ``(j, i)``.
 
-    order: ``source``: as they are stored; ``target``: by ``(j, i)``.
     probabilities [links] or None: Written after each link with four decimals, as in ``3-4:0.9731``.
     """
     pairs = links.pairs
@@ -345,10 +343,9 @@ _SCORED = re.compile(rb"(\d{1,9})-(\d{1,9}):([0-9.]+(?:[eE][+-]?\d+)?)(?!\S)")
 
 
 def read_with_probabilities(path: object, *, index_base: int = 0) -> tuple[Links, np.ndarray | None]:
-    """Read Pharaoh lines as `read_pharaoh` does, and the probabilities of links.
+    """Read Pharaoh lines as `read_pharaoh` does, and the probabilities of links, float64 [links], NaN for none.
 
-    They are float64 [links], from 0 to 1, NaN for a link without one; None where no link has one. Of a link that is
-    there twice the last counts.
+    None where no link has one. Of a link that is there twice the last counts.
     """
     with files.reading(path, FOR_OBJECTS) as file:
         data = file.read()

@@ -148,41 +148,23 @@ def read_priors(path: object) -> Priors:
     builder = _Builder()
     line = 1
     for block in files.blocks_of_lines(path):
-        lines = block.count(b"\n")
         files.check_utf8(block, path, line)
-        if not block.endswith(b"\n"):
-            block += b"\n"
-        if not _take_pairs(builder, block):
-            _take_lines(builder, block, path, line)
-        line += lines
+        block += b"" if block.endswith(b"\n") else b"\n"
+        # all at once where each line has three fields behind the same kind; else line by line, to name what is wrong
+        fields = block.replace(b"\n", b"\t\n\t").split(b"\t")
+        kinds, rows = set(fields[:-1:5]), block.count(b"\n")
+        even = len(fields) == 5 * rows + 1 and set(fields[4::5]) == {b"\n"} and len(kinds) == 1
+        kind = _KINDS.get(kinds.pop(), "") if even and b"" not in fields[1::5] and b"" not in fields[2::5] else ""
+        if kind not in PAIRS or not builder.take(kind, (fields[1::5], fields[2::5], fields[3::5])):
+            found: dict[str, list[list[bytes]]] = {kind: [] for kind in PAIRS + JUMPS}
+            for number, row in enumerate(block.split(b"\n")[:-1], line):
+                if not is_blank(row):
+                    kind, own = row_of(row.removesuffix(b"\r"), path, number)
+                    found[kind].append(own)
+            for kind, own_rows in found.items():
+                builder.take(kind, list(zip(*own_rows, strict=True)))
+        line += rows
     return builder.finish()
-
-
-def _take_pairs(builder: "_Builder", block: bytes) -> bool:
-    """Add a block if all its lines are sound and of the kinds with three fields after each other; else do nothing."""
-    fields = block.replace(b"\n", b"\t\n\t").split(b"\t")
-    rows = len(fields) // 5
-    if len(fields) != 5 * rows + 1 or set(fields[4::5]) != {b"\n"}:
-        return False
-    kinds = set(fields[:-1:5])
-    if len(kinds) != 1 or b"" in fields[1::5] or b"" in fields[2::5]:
-        return False
-    kind = _KINDS.get(kinds.pop())
-    return kind in PAIRS and builder.take(kind, (fields[1::5], fields[2::5], fields[3::5]))
-
-
-def _take_lines(builder: "_Builder", block: bytes, path: object, first: int) -> None:
-    """Add a block of any kinds, line by line; raise the error of the first line that has one."""
-    found: dict[str, list[list[bytes]]] = {kind: [] for kind in PAIRS + JUMPS}
-    for number, row in enumerate(block.split(b"\n")[:-1], first):
-        row = row.removesuffix(b"\r")
-        if is_blank(row):
-            continue
-        kind, fields = row_of(row, path, number)
-        found[kind].append(fields)
-    for kind, rows in found.items():
-        if rows:
-            builder.take(kind, list(zip(*rows, strict=True)))
 
 
 def row_of(row: bytes, path: object, line: int) -> tuple[str, list[bytes]]:

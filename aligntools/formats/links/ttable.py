@@ -85,8 +85,8 @@ def read_ttable(
 ) -> TTable:
     """Read a table; of a pair that comes twice the last line counts.
 
-    Numbers above 0 are probabilities, and make NULL the name of NULL; else they are logarithms. Vocabularies say what
-    the numbers in the first and in the second column stand for (see `read_vocabulary`); without, they are words.
+    Numbers above 0 are probabilities, and make NULL the name of NULL; else they are logarithms. Vocabularies name the
+    numbers in the first and in the second column; without, these are words.
     """
     given: dict[bytes, int] = {}
     words: dict[bytes, int] = {}

@@ -31,13 +31,10 @@ _VOCABULARIES = (("s", "sourcevocabularyfile", "trn.src.vcb"), ("t", "targetvoca
 
 @dataclass(frozen=True, eq=False)
 class GizaTraining:
-    """One direction's files; pairs are of the words that generate, and of those that are generated.
+    """One direction's tables; pairs are of the words that generate, and of those that are generated.
 
-    words: By their numbers.
-    classes: Numbered as the tables have them.
-    heads, others: Of IBM 4.
-    distortions: Of IBM 3, where there is no IBM 4.
-    jumps, first (float64, or None): Of the HMM, where `giza_tables` wrote it.
+    ``heads`` and ``others`` are of IBM 4, ``distortions`` of IBM 3 where there is no IBM 4, ``jumps`` and ``first``
+    (float64) of the HMM.
     """
 
     prefix: str
@@ -65,8 +62,7 @@ class GizaTraining:
 def read_trainings(folder: str | os.PathLike[str]) -> tuple[GizaTraining | None, GizaTraining | None]:
     """Read the training of each direction in a folder, forward and reverse; None where there is none.
 
-    One training alone is the forward one, in which source words generate target words, unless its files' names begin
-    with ``reverse``. Of two, names begin with ``forward`` and ``reverse``. Files may be compressed.
+    Names of files begin with ``forward`` and ``reverse``; one training alone of another name is the forward one.
     """
     place = Path(folder)
     files = (_TABLE.fullmatch(path.name.removesuffix(suffix_of(path.name))) for path in place.iterdir())
@@ -103,9 +99,8 @@ def read_trainings(folder: str | os.PathLike[str]) -> tuple[GizaTraining | None,
 class TrainingFiles:
     """The files of one direction's training; pairs are of the words that generate, and of those that are generated.
 
-    translations, fertilities, distortions: ``t3``, ``n3``, ``d3``; the last is read where there are no distances.
-    p0: The file ``p0_3``, or what it would say.
-    distances: ``d4`` and ``D4``, of IBM 4.
+    translations, fertilities, distortions: ``t3``, ``n3``, ``d3``; the last is read where there are no ``distances``.
+    p0: The file ``p0_3``, or what it would say. distances: ``d4`` and ``D4``, of IBM 4.
     jumps: ``hhmm``; beside it is the same name with ``.alpha``.
     """
 
@@ -316,10 +311,9 @@ def _numbers(path: object, number: int, line: bytes) -> np.ndarray:
 
 
 def format_cooc(starts: np.ndarray, words: np.ndarray, counts: np.ndarray | None = None) -> Iterator[bytes]:
-    """Yield a file of words that occur together in blocks.
+    """Yield a file of words that occur together in blocks, with ``counts`` (int64 [pairs]) before them, if given.
 
     starts (int64 [source words + 1]): Where each source word's target words begin, by number, NULL first.
-    counts (int64 [pairs] or None): How often they do; they are written first.
     """
     given = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     for a in range(0, len(words), 1 << 16):
