@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import re
+import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
@@ -42,31 +43,20 @@ _log = logging.getLogger("aligntools")
 def read_bitext(
     source: object = None, target: object = None, *, joint: object = None, lowercase: bool = True, **how: Any
 ) -> Bitext:
-    """Read parallel text: two line-aligned files, or one with `` ||| `` between the sides.
+    """Read parallel text: two line-aligned files, or one with `` ||| `` between the sides, or text in memory.
 
-    Words are what stands between spaces and tabs; only a newline ends a line, and one carriage return before
-    it goes with it. Every line is a sentence pair. A pair with a blank side, with bytes that are not UTF-8, with
-    an over-long side, or a line of a joint file without its one separator becomes empty on both sides, and its words
-    do not enter the vocabularies. Where too many lines of a joint file are malformed, it is refused: all of the first
-    1,000, or more than 1 in 100 and at least 5, or where none is a pair.
+    Every line is a sentence pair. One that is left out, for a reason of `corpus.REASONS`, becomes empty on both sides,
+    and its words do not enter the vocabularies. Too many malformed lines of a joint file are refused; see `line_scan`.
 
-    source, target, joint: Two files, or one; ``-`` is standard input. Or text in memory.
     lowercase: Put words in lower case (`str.lower`, word by word).
-    max_length: Most words that a side may have.
-    strict: Refuse a pair that would be skipped.
-    input_format: What is between the sides of a joint file: ``joint`` the word ``|||``, ``tsv`` a tab, ``either`` both;
-        ``auto`` takes ``tsv`` where the first line with words has one tab, words on both sides of it and no ``|||``,
-        and reads TMX and XLIFF as `exchange` does.
-    languages: Source and target language of such a file, or of a table whose first line names them.
+    how: ``max_length`` of a side in words; ``strict``: refuse a pair that would be left out; ``input_format`` and
+        ``languages`` of a joint file, as `text_settings.PairReading` has them (``either``: tabs and bars separate).
     """
-    with closing(_Pairs(source, target, joint, **how)) as pairs:
-        builders = [_Builder(pairs.engine) for _ in range(2)]
-        skipped = Skipped()
-        while pairs.read(builders, _ROWS, skipped):
-            pass
-        results = pairs.pool.map(lambda builder: builder.finish(lowercase), builders)
-    (left, left_words), (right, right_words) = results
-    return Bitext(left, right, left_words, right_words, skipped)
+    whole = bitext_in_parts(
+        source, target, joint=joint, lowercase=lowercase, pairs=sys.maxsize, words=sys.maxsize, **how
+    )
+    with closing(whole) as parts:
+        return next(parts)
 
 
 def stream_bitext(
@@ -81,13 +71,12 @@ def stream_bitext(
     unbuffered: bool = False,
     **how: Any,
 ) -> Iterator[Bitext]:
-    """Read parallel text block by block against fixed vocabularies; other parameters are those of `read_bitext`.
+    """Read parallel text in blocks of lines against fixed vocabularies; other parameters are those of `read_bitext`.
 
     Line numbers count from the start of the input. An unknown word gets an id from ``len(vocabulary)`` on that holds
-    for its block alone: each block's vocabularies are `ExtendedVocabulary`.
+    for its block alone: each block's vocabularies are `ExtendedVocabulary`. With ``lowercase`` the vocabularies are in
+    lower case already.
 
-    source_vocabulary, target_vocabulary: Ids of known words; in lower case already with ``lowercase``.
-    block_lines: Lines in a block; the last may have fewer.
     unbuffered: Yield each line by itself, as soon as it is there. Any number of lines may be malformed.
     """
     most = 1 if unbuffered else block_lines
@@ -120,20 +109,20 @@ def bitext_in_parts(
     pairs: int = 100_000,
     words: int = 6_000_000,
     **how: Any,
-) -> Iterator[Bitext]:
+) -> Generator[Bitext, None, None]:
     """Read parallel text in parts, each with vocabularies of its own; where they are cut depends on the text alone.
 
     Line numbers count from the start of the input. Other parameters are those of `read_bitext`.
-
     pairs, words: A part ends with so many pairs, or soon after so many words of both sides.
     """
+    step = _ROWS if words == sys.maxsize else _STEP
     with closing(_Pairs(source, target, joint, **how)) as text:
         ended = False
         while not ended:
             builders = [_Builder(text.engine) for _ in range(2)]
             skipped, lines = Skipped(), 0
             while not ended and lines < pairs and sum(builder.tokens.size for builder in builders) < words:
-                read = text.read(builders, min(pairs - lines, _STEP), skipped)
+                read = text.read(builders, min(pairs - lines, step), skipped)
                 lines += read
                 ended = not read
             if not lines:
@@ -431,9 +420,8 @@ def sentences_given(text: object, name: str) -> Iterator[Any]:
 
 
 class TextLines(ReadOnly):
-    """Sentences as the lines of a file; the readers of this package take it in place of a path. They are read once.
+    """Sentences, lines or lists of words, as the lines of a file that is read once; readers take it in place of a path.
 
-    sentences: A line each, with or without its newline; or a sentence's words, which hold no space, tab or newline.
     split: How lines are split; see `white_space.split_as`. A sentence's words stay as they are.
     """
 

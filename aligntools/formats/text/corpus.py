@@ -20,10 +20,8 @@ _NAMED = 5  # lines
 
 @dataclass
 class Skipped:
-    """Pairs that became empty on both sides.
+    """Pairs that became empty on both sides, by reason; ``malformed`` is a joint line without its one separator.
 
-    counts: By reason: ``blank``, ``undecodable``, ``over_long``, and ``malformed``: a line of a joint file with no
-        separator, or with several.
     first: 1-based number of the first such line, for the reasons that occurred.
     malformed_lines: Those of the first five malformed lines.
     """

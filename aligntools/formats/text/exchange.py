@@ -29,8 +29,6 @@ _log = logging.getLogger("aligntools")
 class PairsFile(str):
     """The name of a file with both sides of a text; what opens it takes it as a str and gives out its lines.
 
-    languages: Source and target, with a comma between.
-    splitting: As for `white_space.UnicodeSplit`.
     copy: Gets the bytes of the file, and the places of its units, as it is read.
     kind: ``TMX``, ``XLIFF`` or ``table`` once the file was opened and is one.
     """

@@ -17,9 +17,8 @@ _ROWS = 1 << 15
 
 @dataclass(frozen=True)
 class LineSource:
-    """Lines of text, in a file or in memory, that are read block by block.
+    """Lines of text, in memory (without their ends) or in a file, that are read block by block.
 
-    lines: Lines in memory, without their ends; None for a file.
     begin, end: Of a plain file, the bytes that are read; see `files.line_ranges`. None is its end.
     """
 
@@ -62,9 +61,7 @@ def stream_numbered(
     block: int = 1 << 22,
     white: WhiteSpace | None = None,
 ) -> Iterator[Side]:
-    """Read text, a sentence a line, in parts, with the lexicon's numbers; it gets the new words.
-
-    Words are what KenLM's programs take for words; see `white_space`.
+    """Read text, a sentence a line, in parts, with the lexicon's numbers; it gets the new words, as KenLM has them.
 
     white: Counts white space within words; None: it is told.
     """

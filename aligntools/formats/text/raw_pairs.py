@@ -26,14 +26,24 @@ from aligntools.words.white_space import as_spaces, split_of
 _ROWS = 1 << 15
 
 
-class Through(ReadOnly):
-    """An input on its way to the readers of this package, which take it in place of a path."""
+class KeptInput(ReadOnly):
+    """An input on its way to the readers of this package, which take it in place of a path.
 
-    def __init__(self, text: object, path: object, keep: Callable[[bytes], object]) -> None:
+    What is read is kept for a second reading. With tokenizers, one or one for each side, its lines are tokenized.
+    """
+
+    def __init__(
+        self,
+        text: object,
+        path: object,
+        keep: Callable[[bytes], object],
+        tokenizers: Sequence[Callable[[bytes], bytes]] = (),
+        format: str | None = None,
+    ) -> None:
         super().__init__()
         self._text, self._path, self._file, self._keep = text, path, metered(open_input(text), path), keep
         self.raw = getattr(self._file, "raw", None)  # which says whether it is live
-        self.splitting = split_of(path)
+        self.splitting, self._tokenizers, self._format = split_of(text), tokenizers, format
 
     def __str__(self) -> str:
         return str(self._path)
@@ -43,31 +53,51 @@ class Through(ReadOnly):
         """What the file is, where it is one of `exchange`."""
         return str(getattr(self._text, "kind", ""))
 
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-        super().close()
-
-
-class KeptInput(Through):
-    """An input that can be read once, such as a pipe, and whose bytes are kept for a second reading."""
-
     def read(self, size: int | None = -1, /) -> bytes:
-        """Return bytes as the file does."""
+        """Return bytes as the file does; of tokenized text, lines of about ``size`` bytes."""
+        if self._tokenizers:
+            return lines_of_size(self.readline, size)
         return self._kept(self._file.read(-1 if size is None else size))
 
     def read1(self, size: int = -1, /) -> bytes:
-        """Return what is there."""
+        """Return what is there; of tokenized text a line."""
+        if self._tokenizers:
+            return self.readline()
         assert isinstance(self._file, io.BufferedReader)
         return self._kept(self._file.read1(size))
 
     def readline(self, size: int | None = -1, /) -> bytes:
-        """Return the next line."""
-        return self._kept(self._file.readline(size))
+        """Return the next line; one that is longer than ``size`` comes in parts, which are not tokenized."""
+        line: bytes = self._file.readline(size)
+        if self._tokenizers and (line.endswith(b"\n") or size is None or size < 0 or len(line) < size):
+            end = b"\n" if line.endswith(b"\n") else b""
+            line = self._tokenized(line.removesuffix(b"\n").removesuffix(b"\r")) + end
+        return self._kept(line)
 
     def _kept(self, data: bytes) -> bytes:
         self._keep(data)
         return data
+
+    def _tokenized(self, line: bytes) -> bytes:
+        if self.splitting == "unicode":
+            line = as_spaces(line)
+        if self._format is None:
+            return self._tokenizers[0](line)
+        self._format = format_of(self, self._format)
+        if self._format == "auto":
+            self._format = line_scan.format_of(line) or "auto"
+        sides = line.split(b"\t") if self._format == "tsv" else line_scan.SEPARATOR.split(line)
+        if len(sides) != 2:
+            return line
+        tokens = [tokenize(side) for tokenize, side in zip(self._tokenizers, sides, strict=True)]
+        if self._format == "tsv":
+            return b"\t".join(tokens)
+        return line if any(line_scan.SEPARATOR.search(side) for side in tokens) else b" ||| ".join(tokens)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
 
 
 class Queue:
@@ -191,11 +221,9 @@ KEEPING = {"disk": LineSpool, "memory": Queue, None: None}
 class RawPairs:
     """Both sides of parallel text, or one of them, as they stand.
 
-    keep: Where other readers read the text too: what is no file is kept meanwhile, on ``disk`` where it is read to its
-        end before lines are asked for here, in ``memory`` where they are asked for as it is read.
+    keep: Where what is no file is kept while others read it: on ``disk`` to its end, in ``memory`` as it is read.
     copies: Units of a file of `exchange` are to be written as they stand: ``copy`` has as many as lines were given out.
     inputs: What other readers take in place of the paths: of the one with both sides and None, or of both sides.
-    paths: The file of each side; None for a side that is not read.
     """
 
     def __init__(
@@ -291,55 +319,6 @@ def _bare(text: bytes) -> bytes:
     return text + b" " if text.endswith(b"\r") else text
 
 
-class _Tokenizing(Through):
-    """An open text whose lines are tokenized as they are read."""
-
-    def __init__(
-        self,
-        text: object,
-        path: object,
-        tokenizers: Sequence[Callable[[bytes], bytes]],
-        format: str | None,
-        keep: Callable[[bytes], object],
-    ) -> None:
-        super().__init__(text, path, keep)
-        self.splitting = split_of(text)
-        self._tokenizers, self._format = tokenizers, format
-
-    def readline(self, size: int | None = -1, /) -> bytes:
-        """Return the next line, tokenized; one that is longer than ``size`` as it is, in parts."""
-        line: bytes = self._file.readline(size)
-        if line.endswith(b"\n") or size is None or size < 0 or len(line) < size:
-            end = b"\n" if line.endswith(b"\n") else b""
-            line = self._tokenized(line.removesuffix(b"\n").removesuffix(b"\r")) + end
-        self._keep(line)
-        return line
-
-    def read1(self, _size: int = -1, /) -> bytes:
-        """Return what is there: a line."""
-        return self.readline()
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """Return lines of about ``size`` bytes."""
-        return lines_of_size(self.readline, size)
-
-    def _tokenized(self, line: bytes) -> bytes:
-        if self.splitting == "unicode":
-            line = as_spaces(line)
-        if self._format is None:
-            return self._tokenizers[0](line)
-        self._format = format_of(self, self._format)
-        if self._format == "auto":
-            self._format = line_scan.format_of(line) or "auto"
-        sides = line.split(b"\t") if self._format == "tsv" else line_scan.SEPARATOR.split(line)
-        if len(sides) != 2:
-            return line
-        tokens = [tokenize(side) for tokenize, side in zip(self._tokenizers, sides, strict=True)]
-        if self._format == "tsv":
-            return b"\t".join(tokens)
-        return line if any(line_scan.SEPARATOR.search(side) for side in tokens) else b" ||| ".join(tokens)
-
-
 class TokenizedPairs(RawPairs):
     """Parallel text tokenized as other readers read it, and its tokens line by line for a second reading."""
 
@@ -351,6 +330,6 @@ class TokenizedPairs(RawPairs):
         for number, text in enumerate(raw.inputs[: 1 if raw.joint else 2]):
             store = Queue() if keep == "memory" else LineSpool()
             own = finders if raw.joint else finders[number : number + 1]
-            inputs.append(_Tokenizing(text, raw.paths[number], own, format, store.write))
+            inputs.append(KeptInput(text, raw.paths[number], store.write, own, format))
             self._texts.append(Sides(raw.paths[number], None, format, store, inputs[-1]))
         self.inputs = (*inputs, None)[:2]

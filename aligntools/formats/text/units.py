@@ -39,9 +39,8 @@ def languages_given(languages: str) -> tuple[str, str]:
 
 
 class Languages:
-    """Which of a file's languages are source and target: those asked for, or the two that there are.
+    """Which of a file's languages are source and target: those asked for, or what it calls its source and the other.
 
-    languages: Asked for; None: the language that the file calls its source, or its first, and the one other.
     ambiguous: There are three, and none was asked for; the rest is read for their names alone.
     """
 
@@ -234,8 +233,7 @@ def keeping() -> Iterator[None]:
 class UnitCopy:
     """The bytes of a file, taken by the places of its units while another reader reads it.
 
-    path: A file is opened a second time; of what can be read once, such as a pipe, the bytes are kept in a file without
-        a name.
+    A file is opened a second time; what can be read once, such as a pipe, is kept in a file without a name.
     """
 
     def __init__(self, path: object) -> None:
@@ -281,20 +279,17 @@ class UnitCopy:
         for keep in kept:
             begin, end = self._places.popleft()
             before, unit = self._bytes(begin), self._bytes(end)
-            parts.append(before + unit if keep else self._stripped(before))
+            if keep:
+                parts += [before, unit]
+            elif before.strip(b" \t\r\n\0"):
+                text = before.decode(self.encoding, "surrogateescape").rstrip(" \t\r\n")
+                parts.append(text.encode(self.encoding, "surrogateescape"))
         return b"".join(parts)
 
     def skip(self, units: int) -> None:
         """Go past units that are not written as they stand."""
         for _ in range(units):
             self._places.popleft()
-
-    def _stripped(self, data: bytes) -> bytes:
-        """Return bytes without white space at the end."""
-        if not data.strip(b" \t\r\n\0"):
-            return b""
-        text = data.decode(self.encoding, "surrogateescape")
-        return text.rstrip(" \t\r\n").encode(self.encoding, "surrogateescape")
 
     def rest(self) -> bytes:
         """Return what stands after the last unit."""
