@@ -61,11 +61,7 @@ Readable: TypeAlias = io.BufferedReader | io.RawIOBase
 
 
 class Metered(live_inputs.ReadOnly):
-    """The bytes of an open file, counted.
-
-    share: Part of the bound on memory that the process may have while it reads.
-    live: It is a pipe, a terminal or the like, where waiting for more may be waiting for ever.
-    """
+    """The bytes of an open file, counted; while it reads the process may have a ``share`` of the bound on memory."""
 
     def __init__(self, file: Recognized, path: object, share: float = 1.0) -> None:
         super().__init__()
@@ -79,13 +75,11 @@ class Metered(live_inputs.ReadOnly):
         if _ends and not self._file.wait(_ends[-1]):
             return 0
         count = self._file.readinto(buffer)
-        if count:
-            self._take(memoryview(buffer)[:count])
-        return count
-
-    def _take(self, data: memoryview) -> None:
+        if not count:
+            return count
         import numpy as np  # here, since commands load this module before they show their help
 
+        data = memoryview(buffer)[:count]
         ended = int(np.count_nonzero(np.frombuffer(data, np.uint8) == _NEWLINE))
         if ended:
             tail = bytes(data[-4096:])
@@ -104,6 +98,7 @@ class Metered(live_inputs.ReadOnly):
             self._unseen = 0
             if excess := memory.excess(share=self._share):
                 raise DataError(self._path, self._lines + 1, f"does not fit in memory: {excess}")
+        return count
 
     def close(self) -> None:
         """Close the file too."""
@@ -132,21 +127,11 @@ def bounded_lines(file: Readable) -> Iterator[bytes | None]:
 _LOOK = 1 << 16  # bytes read at a time to find the ends of lines
 
 
-def _standard_input() -> Raw:
-    if sys.stdin is None:
-        raise DataError("-", None, "is closed")
-    try:
-        return io.FileIO(os.dup(sys.stdin.fileno()))
-    except io.UnsupportedOperation:  # replaced from within Python by something that is not a file
-        return io.BytesIO(sys.stdin.buffer.read())
-
-
 def open_input(path: object, mark: bool = False, wide: bool = False, archive: bool = False) -> io.RawIOBase:
     """Open a text for reading bytes: a file, or ``-`` for standard input; see `recognition.Recognized`.
 
-    What is open (`io.RawIOBase`, such as `bitext.TextLines`) is returned as it is. With ``mark`` a byte
-    order mark stays; with ``wide`` UTF-16 is read as it is, with ``archive`` a ZIP archive. The name may say what puts
-    lines in the place of what the file has (`translated`, such as of `formats.text.exchange.PairsFile`).
+    What is open (`io.RawIOBase`, such as `bitext.TextLines`) is returned as it is. The name may say what puts lines in
+    the place of what the file has (`translated`, such as of `formats.text.exchange.PairsFile`).
     """
     if isinstance(path, io.RawIOBase):
         return path
@@ -155,7 +140,16 @@ def open_input(path: object, mark: bool = False, wide: bool = False, archive: bo
     try:
         if os.path.isdir(path):
             raise DataError(path, None, "is a directory; a text file was expected")
-        raw: Raw = live_inputs.held(path) or (_standard_input() if path == "-" else io.FileIO(path))
+        raw: Raw | None = live_inputs.held(path)
+        if raw is None and path == "-":
+            if sys.stdin is None:
+                raise DataError("-", None, "is closed")
+            try:
+                raw = io.FileIO(os.dup(sys.stdin.fileno()))
+            except io.UnsupportedOperation:  # replaced from within Python by something that is not a file
+                raw = io.BytesIO(sys.stdin.buffer.read())
+        elif raw is None:
+            raw = io.FileIO(path)
         return Recognized(raw, path, mark, wide, None if wide else translate, archive)
     except OSError as error:
         raise DataError(path, None, f"cannot be opened: {error.strerror or error}") from None
@@ -163,10 +157,10 @@ def open_input(path: object, mark: bool = False, wide: bool = False, archive: bo
 
 @contextlib.contextmanager
 def reading(path: object, share: float = 1.0, begin: int = 0, mark: bool = False) -> Iterator[Readable]:
-    """Open ``path`` with `open_input`; what goes wrong while reading becomes a `DataError`.
+    """Open ``path`` with `open_input`; what goes wrong while reading becomes a `DataError`, as what cannot fit.
 
-    So does what cannot fit: a line over `LONGEST_LINE`, and text with which the process would have more than
-    this ``share`` of the memory that it may use. A plain file can be read from the byte ``begin`` on.
+    That is a line over `LONGEST_LINE`, and text with which the process would have more than this ``share`` of the
+    memory that it may use. A plain file can be read from the byte ``begin`` on.
     """
     opened = open_input(path, mark)
     if begin and isinstance(opened, Recognized):
@@ -331,10 +325,9 @@ class Output:
 
 @contextlib.contextmanager
 def writing(path: str | os.PathLike[str], exact: bool = False) -> Iterator[Output]:
-    """Open ``path`` for writing bytes so that it appears whole or not at all.
+    """Open ``path`` for writing bytes so that it appears whole or not at all; ``-`` is standard output.
 
-    ``-`` is standard output, which cannot be taken back. Compression is by suffix. What is no text, or a copy of a
-    file, is written ``exact``, without a byte order mark of our own; see `Output`.
+    Compression is by suffix. What is no text, or a copy, is ``exact``: without a byte order mark; see `Output`.
     """
     path = str(path)
     if path in ("-", "/dev/stdout"):  # the latter must not be renamed over where it leads to a file

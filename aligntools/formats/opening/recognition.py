@@ -161,13 +161,12 @@ def _decompressed(suffix: str, path: object, raw: Made) -> Raw:
 class Recognized(ReadOnly):
     """A text as it is read: unpacked, without a byte order mark, refused where it is UTF-16 or has no line ends.
 
-    Nothing is read before the first bytes are asked for.
+    Nothing is read before the first bytes are asked for. ``live`` is a pipe, a terminal or the like, where waiting for
+    more may be waiting for ever.
 
     mark: Keep a byte order mark, and whatever ends lines, for text that is given back to the byte.
-    wide: Read UTF-16 as it is, for XML.
-    archive: Read a ZIP archive as it is, for documents that are one.
-    translate: Puts lines in the place of a file that has its text in another form; see `Translate`.
-    live: It is a pipe, a terminal or the like, where waiting for more may be waiting for ever.
+    wide, archive: Read UTF-16 as it is, for XML; a ZIP archive, for documents that are one.
+    translate: Puts lines in the place of a file that has its text in another form.
     """
 
     def __init__(
@@ -221,19 +220,14 @@ class Recognized(ReadOnly):
             buffer[:count], self._first = self._first[:count], self._first[count:]
         else:
             count = source.readinto(buffer) or 0
-        if not self._lined and not self._keeps_mark:
-            self._look(bytes(memoryview(buffer)[:count]))
-        return count
-
-    def _look(self, data: bytes) -> None:
-        """Look for carriage returns until a line ends; raise the error of a text that has these alone."""
-        if not data:
-            if self._returns:
+        if not self._lined and not self._keeps_mark:  # a text that has carriage returns alone is refused
+            data = bytes(memoryview(buffer)[:count])
+            if not data and self._returns:
                 raise DataError(self._path, None, RETURNS)
-            return
-        self._lined = b"\n" in data
-        self._returns |= self._return_last or b"\r" in data[:-1]
-        self._return_last = data.endswith(b"\r")  # at the very end it may be what is left of a line's end
+            self._lined = b"\n" in data
+            self._returns |= bool(data) and (self._return_last or b"\r" in data[:-1])
+            self._return_last = data.endswith(b"\r")  # at the very end it may be what is left of a line's end
+        return count
 
     def _recognize(self) -> Raw:
         data = _first_bytes(self._raw)
@@ -302,9 +296,8 @@ def _wide(data: bytes) -> str:
 def _two_bytes_each(low: bytes, high: bytes, data: bytes, name: str) -> bool:
     """Return whether bytes are characters of two bytes each, where few of the low ones are zero.
 
-    ASCII has zeros in half of all bytes, letters below U+2000 other control characters; where that is UTF-8 as well,
-    words of UTF-8 hold fewer of them. Letters above have bytes that are not UTF-8 sooner or later: then it is UTF-16 if
-    that makes a text of it.
+    ASCII has zeros in half of all bytes, letters below U+2000 other control characters, which words of UTF-8 have few
+    of. Letters above have bytes that are not UTF-8 sooner or later: then it is UTF-16 if that makes a text of it.
     """
     if high.count(0) > len(high) / 2:
         return True

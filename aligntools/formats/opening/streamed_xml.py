@@ -30,11 +30,10 @@ _OF_TWO_BYTES = {b"\xff\xfe": "utf-16-le", b"<\0": "utf-16-le", b"\xfe\xff": "ut
 class XmlEvent(NamedTuple):
     """A tag, a piece of text, or something else of an XML document.
 
-    kind: ``start`` or ``end`` of an element, ``text``, or ``other``: a comment, an instruction, a declaration, the
-        marks of a CDATA section. An empty element, ``<x/>``, has a start, which is all of it, and an end of no bytes.
-    name, attributes: As they are written, with prefixes.
-    text: Of a text, with its character references resolved. Text that lies together may come in pieces.
-    begin, end: Its bytes in the file, once that is unpacked; one event begins where the one before ends.
+    kind: ``start`` or ``end`` of an element, ``text``, or ``other``: comments, instructions, declarations, the marks of
+        CDATA. An empty element, ``<x/>``, has a start, which is all of it, and an end of no bytes.
+    text: With its character references resolved. Text that lies together may come in pieces.
+    begin, end: Its bytes in the unpacked file; one event begins where the one before ends.
     """
 
     kind: str
@@ -54,8 +53,7 @@ class XmlEvent(NamedTuple):
 class XmlReader:
     """The events of an XML document, in order; what is not well-formed is a `DataError` with line and column.
 
-    encoding: In which its bytes are, as Python's codecs are called, once the first event is there: what is written
-        between its bytes has to be encoded so.
+    encoding: Of its bytes, as Python's codecs are called, once the first event is there.
     """
 
     def __init__(self, read: Callable[[int], bytes], path: object) -> None:

@@ -21,10 +21,8 @@ _NONTERMINALS = ("[X,1]", "[X,2]")
 class RuleUse:
     """A rule as a derivation uses it.
 
-    left: ``X``, or ``S`` for rules of the decoder.
-    source, target: Words, and ``[X,1]`` and ``[X,2]`` for what is put in.
-    span: What it covers of the source.
-    tails: Numbers of the rules that are put in.
+    left: ``X``, or ``S`` for rules of the decoder. span: What it covers of the source.
+    source, target: Words, and ``[X,1]`` and ``[X,2]`` for what is put in, which are the rules ``tails``, by number.
     score: Weights times features, of this rule alone.
     """
 

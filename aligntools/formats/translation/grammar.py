@@ -46,12 +46,10 @@ def unwritable(vocabulary: Vocabulary) -> np.ndarray:
 class GrammarRules:
     """Synchronous rules, sorted by source side.
 
-    source (int32): Word ids; -1 and -2 for the first and second nonterminal.
-    target (int32): The same; -1 and -2 stand for those of the source side.
+    source, target (int32): Word ids; -1 and -2 for the first and second nonterminal of the source side.
     features (float32 [rules, features]): Natural logs, or whatever the names say.
     links (uint8 [links, 2]): Linked words of a rule, by their places among the symbols of each side.
-    counts (float64 [rules or 0, 3]): How often target side, source side and both together were seen; empty where that
-        is not known.
+    counts (float64 [rules or 0, 3]): How often target side, source side and both were seen; empty where not known.
     sparse_ids, sparse_values (int32): Features that few rules have; see `translating.grammar.features`.
     """
 
@@ -162,9 +160,8 @@ class TextFilter:
     """The n-grams of a text, to tell which source sides could be used on it.
 
     longest: Longest n-gram that is looked at, and most symbols of source sides that are matched whole.
-    span: Let only those source sides pass that match within so many words of a sentence, nonterminals standing for at
-        least one; None: those whose every piece the text has. A text that is too long for the former (over a hundred
-        thousand words or so) gets the latter.
+    span: Let only source sides pass that match within so many words of a sentence, nonterminals standing for at least
+        one; None, and in a text of over some hundred thousand words: those whose every piece the text has.
     """
 
     def __init__(self, text: Side, vocabulary: Vocabulary, longest: int = 5, span: int | None = None) -> None:

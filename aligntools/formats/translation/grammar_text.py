@@ -96,7 +96,17 @@ class _RuleReader:
         table = table[:rows]
         wrong = np.flatnonzero(table[:, 14] > 0)
         if len(wrong):
-            raise self._bad_line(block, table[wrong[0]], line + int(wrong[0]))
+            row = table[wrong[0]]
+            shown = files.start_of(block[row[12] : row[13]], 60)
+            expected = "[X] ||| der [X,1] ||| the [X,1] ||| Name=value"
+            if self.style:
+                expected = "der [X][X] [X] ||| the [X][X] [X] ||| 0.5 0.5 0.5 0.5 ||| 0-0 1-1 |||"
+            problem = {
+                kernels_grammar.FEW_FIELDS: "is not a rule",
+                kernels_grammar.LEFT_SIDE: "has a left side other than [X]",
+                kernels_grammar.EMPTY_SIDE: "has an empty side",
+            }[int(row[14])]
+            raise DataError(self.path, line + int(wrong[0]), f"'{shown}' {problem} ('{expected}' is expected)")
         keep = table[:, 14] == 0
         source = np.empty(int(table[keep, 4].sum()), np.int32)
         self.source.encode(block, table, 0, keep, source)
@@ -120,22 +130,6 @@ class _RuleReader:
             offsets, source = pick(offsets, np.flatnonzero(stay), source)
             target_offsets, target = pick(target_offsets, np.flatnonzero(stay), target)
         return text, table, keep, offsets, source, target_offsets, target
-
-    def _bad_line(self, block: bytes, row: np.ndarray, line: int) -> DataError:
-        from aligntools.formats.translation import kernels_grammar as k
-
-        shown = files.start_of(block[row[12] : row[13]], 60)
-        expected = (
-            "der [X][X] [X] ||| the [X][X] [X] ||| 0.5 0.5 0.5 0.5 ||| 0-0 1-1 |||"
-            if self.style
-            else "[X] ||| der [X,1] ||| the [X,1] ||| Name=value"
-        )
-        problem = {
-            k.FEW_FIELDS: "is not a rule",
-            k.LEFT_SIDE: "has a left side other than [X]",
-            k.EMPTY_SIDE: "has an empty side",
-        }[int(row[14])]
-        return DataError(self.path, line, f"'{shown}' {problem} ('{expected}' is expected)")
 
     def parse(self, block: bytes, line: int) -> tuple[np.ndarray, ...]:
         """Return the rules of a block as arrays: sides, features, links, counts."""
@@ -237,10 +231,6 @@ def read_text(path: object, text_filter: TextFilter | None = None) -> GrammarRul
     if reader is None:
         raise DataError(path, None, "has no rules")
     reader.tell()
-    return _assemble(reader, parts).canonical()
-
-
-def _assemble(reader: _RuleReader, parts: list[tuple[np.ndarray, ...]]) -> GrammarRules:
     names = reader.names
     words = reader.source.vocabulary(), reader.target.vocabulary()
     grammars = []
@@ -253,12 +243,8 @@ def _assemble(reader: _RuleReader, parts: list[tuple[np.ndarray, ...]]) -> Gramm
     if reader.style and known:  # in the order of our own
         names = [*known, *(name for name in names if name not in known)]
         features = np.ascontiguousarray(features[:, [reader.names.index(name) for name in names]])
-    return replace(
-        grammar,
-        features=features,
-        feature_names=list(names),
-        counts=grammar.counts if grammar.counts.any() else np.empty((0, 3)),
-    )
+    counts = grammar.counts if grammar.counts.any() else np.empty((0, 3))
+    return replace(grammar, features=features, feature_names=list(names), counts=counts).canonical()
 
 
 def _blob_of(names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -286,8 +272,7 @@ def format_text(grammar: GrammarRules, style: str) -> Iterator[bytes]:
 
     style: ``hiero``: ``[X] ||| der [X,1] ||| the [X,1] ||| Name=value ... ||| i-j ...``; ``moses``: ``der [X][X] [X]
         ||| the [X][X] [X] ||| p ... ||| i-j ... ||| counts ||| |||``, the exponentials of all features, those of
-        `STANDARD` first and in Moses' order. Numbers have five decimals, probabilities as many figures as their logs
-        then need.
+        `STANDARD` first. Numbers have five decimals, probabilities as many figures as their logs then need.
     """
     from aligntools.formats.translation import kernels_grammar
 
@@ -366,11 +351,9 @@ def read_grammar(
     """Read a grammar: text as cdec and Joshua have it, text as Moses has it, or a model file.
 
     Features that a rule does not name are 0; of Moses' probabilities the logs are taken, to five decimals, and the
-    first four get the names of `STANDARD`. Blank lines are skipped.
+    first four get the names of `STANDARD`.
 
-    only_for: Keep only the rules that may be used on this text: those of which it has every piece between nonterminals.
-    span: And that match within so many words, the span limit of the decoder; see `TextFilter`.
-    longest: How many words of a piece are looked up together.
+    only_for, span, longest: Keep only the rules that may be used on this text; see `TextFilter`.
     """
     text_filter = TextFilter(*only_for, longest, span) if only_for is not None else None
     if not modelfile.is_model(path):
@@ -401,11 +384,7 @@ def write_grammar(path: str | os.PathLike[str], grammar: GrammarRules, format: s
 
 
 def _checked(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GrammarRules:
-    """Make a grammar of the parts of a file, held against what kernels trust; ValueError names the first misfit.
-
-    Both sides of every rule have symbols: words of the vocabularies, and the same nonterminals once each, the first
-    before the second on the source side. Links are of symbols of the rule, features have names, all is finite.
-    """
+    """Make a grammar of the parts of a file, held against what kernels trust; ValueError names the first misfit."""
     sides: dict[str, Any] = {
         side: modelfile.hold_vocabulary(arrays, side, names=(f"{side}_blob", f"{side}_starts"))
         for side in ("source", "target")

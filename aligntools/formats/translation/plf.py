@@ -28,11 +28,9 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class Arc:
-    """An arc of a lattice: it leads ``steps`` nodes further.
+    """An arc of a lattice: it leads ``steps`` nodes further; its word is `EPSILON` for none.
 
-    word: `EPSILON` for none.
-    scores: Probabilities, or other numbers that are not negative.
-    named: Other features, by name.
+    ``scores`` are probabilities, or other numbers that are not negative; ``named`` are features by name.
     """
 
     word: str
@@ -175,23 +173,20 @@ class _Reader:
             raise Fault(f"{self.found()} where a number or ')' was expected")
         if not fields:
             raise Fault(f"the arc {shown(word[0])} does not say how many nodes further it leads")
-        return _arc(_ESCAPED.sub(r"\1", word[1] if word[1] is not None else word[2]), fields)
-
-
-def _arc(word: str, fields: list[str]) -> Arc:
-    if _BLANKS.search(word):
-        raise Fault(f"the word '{shown(word)}' has a space in it")
-    named = [field.split("=") for field in fields[:-1] if "=" in field]
-    if any(len(one) != 2 or not one[0] for one in named) or any("=" in field for field in fields[: -1 - len(named)]):
-        raise Fault(
-            f"the arc '{shown(word)}' has {shown(', '.join(fields[:-1]))}; scores and then name=value were expected"
-        )
-    if not re.fullmatch(r"[0-9]{1,9}", fields[-1]) or int(fields[-1]) == 0:
-        raise Fault(
-            f"the arc '{shown(word)}' leads '{shown(fields[-1])}' nodes further; a whole number from 1 on was expected"
-        )
-    scores = tuple(map(_score, fields[: len(fields) - 1 - len(named)]))
-    return Arc(word or EPSILON, scores, int(fields[-1]), tuple((name, _number(value)) for name, value in named))
+        name = _ESCAPED.sub(r"\1", word[1] if word[1] is not None else word[2])
+        if _BLANKS.search(name):
+            raise Fault(f"the word '{shown(name)}' has a space in it")
+        *values, steps = fields
+        named = [field.split("=") for field in values if "=" in field]
+        scores = values[: len(values) - len(named)]
+        if any(len(one) != 2 or not one[0] for one in named) or any("=" in field for field in scores):
+            expected = "scores and then name=value were expected"
+            raise Fault(f"the arc '{shown(name)}' has {shown(', '.join(values))}; {expected}")
+        if not re.fullmatch(r"[0-9]{1,9}", steps) or int(steps) == 0:
+            expected = "a whole number from 1 on was expected"
+            raise Fault(f"the arc '{shown(name)}' leads '{shown(steps)}' nodes further; {expected}")
+        features = tuple(map(_score, scores)), int(steps), tuple((key, _number(value)) for key, value in named)
+        return Arc(name or EPSILON, *features)
 
 
 def _number(text: str) -> float:
