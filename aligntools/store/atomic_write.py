@@ -59,10 +59,9 @@ def _lock(handle: int, shared: bool = False, wait: bool = True) -> bool:
 
 
 class _Part:
-    """A file that is not whole yet, locked and in the same folder as its place.
+    """A file that is not whole yet, locked and in the same folder as its place; only its owner may read it.
 
-    It gets the mode of the file that it replaces, and its owner, group and access list where that is allowed. Until
-    then nobody but its owner reads what is written for a file that not everybody may read.
+    It gets the mode of the file that it replaces, and its owner, group and access list where that is allowed.
     """
 
     def __init__(self, place: str, executable: bool = False) -> None:
@@ -91,7 +90,14 @@ class _Part:
             self._handle = os.open(self.name, os.O_RDWR | system.BINARY)
             system.set_mode(self._handle, self.name, mode)
             _lock(self._handle)
-        self._keep_mode()
+        mode = before = stat.S_IMODE(os.fstat(self._handle).st_mode)
+        replaced = _status(self.place)
+        if replaced is not None:  # who may do what with it is taken over
+            mode = system.keep_owner(self._handle, replaced, self.place)
+        if self._executable:
+            mode |= (mode & 0o444) >> 2
+        if replaced is not None or mode != before:
+            system.set_mode(self._handle, self.name, mode)
         if sync:
             _sync(self._handle)
 
@@ -99,17 +105,6 @@ class _Part:
         """Give the file its name."""
         os.replace(self.name, self.place)
         self._close()
-
-    def _keep_mode(self) -> None:
-        """Take over who may do what with the file that is replaced."""
-        mode = before = stat.S_IMODE(os.fstat(self._handle).st_mode)
-        replaced = _status(self.place)
-        if replaced is not None:
-            mode = system.keep_owner(self._handle, replaced, self.place)
-        if self._executable:
-            mode |= (mode & 0o444) >> 2
-        if replaced is not None or mode != before:
-            system.set_mode(self._handle, self.name, mode)
 
     def remove(self) -> None:
         """Take the file away."""
@@ -160,10 +155,8 @@ def _appear(parts: list[_Part], sync: bool) -> None:
 def appearing(path: str | os.PathLike[str], lasting: bool = True, executable: bool = False) -> Iterator[str]:
     """Yield the name of an empty file beside ``path``; it takes the place of ``path`` when the block ends well.
 
-    Otherwise it is removed. Where a link leads elsewhere, the file it leads to is replaced. The mode of what is
-    replaced is kept, and its owner, group and access list where that is allowed; with ``executable``, who may read may
-    execute too. Before the file takes its name, its contents are put on the disk (`SYNC`); not so with ``lasting``
-    false, for files of one run.
+    Otherwise it is removed. Of a link the file that it leads to is replaced. With ``executable``, who may read may
+    execute too. Unless it is not ``lasting``, for one run, its contents are put on the disk before (`SYNC`).
     """
     part = _Part(os.path.realpath(path), executable)
     try:

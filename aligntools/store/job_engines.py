@@ -28,38 +28,30 @@ def opened(
     each: int = 0,
     advice: Advice = _ADVICE,
 ) -> Iterator[Engine]:
-    """Start what does the jobs; it ends with the block.
+    """Start what does the jobs; it ends with the block. All workers of a cluster have to see the folder and the files.
 
-    folder, files: What jobs read and write. All workers of a cluster have to see it.
     each: Bytes that a process needs for a job, besides what it always needs.
     """
-    with contextlib.closing(_open(run, pool, folder, files, each, advice)) as engine:
-        yield engine
-
-
-def _open(
-    run: Run, pool: Pool, folder: str, files: Sequence[str | os.PathLike[str]], each: int, advice: Advice
-) -> Engine:
-    from aligntools.ground import memory
-
+    engine: Engine
     if run.cluster is not None:
         from aligntools.ground.cluster import Cluster
 
-        cluster = Cluster(run.cluster, advice=advice)
-        try:
+        with contextlib.closing(Cluster(run.cluster, advice=advice)) as cluster:
             cluster.check_folder(folder)
             cluster.check_files(files)
-        except BaseException:
-            cluster.close()
-            raise
-        return cluster
-    memory.check_workers(run.memory, run.workers or 0, each, advice.smaller)
-    if run.workers is None:
-        return Serial(pool)
-    from aligntools.ground.processes import Processes
+            yield cluster
+        return
+    from aligntools.ground import memory
 
-    limit = None if run.memory is None else run.memory // (run.workers + 1)
-    return Processes(run.workers, max(1, pool.threads // run.workers), limit)
+    memory.check_workers(run.memory, run.workers or 0, each, advice.smaller)
+    engine = Serial(pool)
+    if run.workers is not None:
+        from aligntools.ground.processes import Processes
+
+        limit = None if run.memory is None else run.memory // (run.workers + 1)
+        engine = Processes(run.workers, max(1, pool.threads // run.workers), limit)
+    with contextlib.closing(engine):
+        yield engine
 
 
 @contextlib.contextmanager
@@ -126,8 +118,7 @@ class BlockMap:
     ) -> Iterator[_Result]:
         """Yield ``function(block, pool)`` of each block, in order; an error comes after the results before it.
 
-        function: Of a module, or a `functools.partial` of such a one; it can be called again for the same block.
-        blocks: Can be pickled, as results can. As many are asked for as are worked on together.
+        The function, blocks and results can be pickled. As many blocks are asked for as are worked on together.
         """
         own, waiting, first, size = self._name("map"), iter(blocks), 0, self._engine.workers
         while True:
@@ -163,7 +154,6 @@ def _file(own: str, number: int, what: str) -> str:
 
 def _work(store: Store, own: str, function: Callable[[Any, Pool], Any], number: int, pool: Pool) -> None:
     """Do a block's job."""
-    if not store.has(_file(own, number, "result")):
-        write_object(
-            store, _file(own, number, "result"), function(read_object(store, _file(own, number, "block")), pool)
-        )
+    result = _file(own, number, "result")
+    if not store.has(result):
+        write_object(store, result, function(read_object(store, _file(own, number, "block")), pool))

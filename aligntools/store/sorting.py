@@ -28,12 +28,9 @@ _WHOLE = 4096
 
 
 class _Stored:
-    """An array in a file, parts of which are read when they are asked for.
+    """An array in a file, from the byte ``at`` on, parts of which are read when they are asked for.
 
-    Not a memory map: looking here and there would bring in most of it, which counts as memory in use.
-
-    file: Open, or the name of one that is opened each time.
-    at: Where its bytes begin.
+    The file is open, or a name that is opened each time. Not a memory map, which would bring in most of it.
     """
 
     def __init__(self, file: "BinaryIO | _Held | str", at: int, kind: np.dtype, shape: tuple[int, ...]) -> None:
@@ -104,8 +101,8 @@ def _bytes_of(array: np.ndarray) -> memoryview:
 class Spool:
     """Groups of arrays, kept in memory up to ``budget`` bytes, then in a file without a name, which no kill can leave.
 
-    folder: Where the file is made; None: the system's place. It is made when it is needed; `close` (or the end of a
-        ``with``) frees its room.
+    It is made when it is needed, in ``folder`` or the system's place; `close` (or the end of a ``with``) frees its
+    room.
     """
 
     def __init__(self, budget: int, folder: str | None = None) -> None:
@@ -196,8 +193,7 @@ def sorted_run(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a run of records, sorted: ``pool, starts, weights``, to be put into a `Spool`.
 
-    pool (int32 [at least size + 1]): Keys, which take up ``size`` elements.
-    starts (int64 [records]), weights (int64 [records, 2]).
+    pool (int32 [at least size + 1]), starts (int64 [records]), weights (int64 [records, 2]).
     """
     from aligntools.store import kernels_sorting
 
@@ -271,8 +267,6 @@ class ArrayStore:
     """Allocates arrays; from the bound on they are mapped from files, which the system writes and reads as needed.
 
     Nothing is left behind: a file is removed as soon as it is open, its space freed with the array.
-
-    folder: Where the files go; the system's folder for temporary files if not given.
     """
 
     def __init__(self, limit: int, folder: str | None = None) -> None:
@@ -296,13 +290,7 @@ class ArrayStore:
             array = np.empty(shape, kind)
             weakref.finalize(array, self._release, size)
             return array
-        return self._mapped(shape, kind, size)
 
-    def _release(self, size: int) -> None:
-        with self._lock:
-            self._held -= size
-
-    def _mapped(self, shape: int | tuple[int, ...], kind: npt.DTypeLike, size: int) -> np.ndarray:
         folder = self.folder or tempfile.gettempdir()
         if not size:
             return np.empty(shape, kind)
@@ -321,6 +309,10 @@ class ArrayStore:
         with self._lock:
             self._maps.add(mapped)
         return np.frombuffer(mapped, kind).reshape(shape)
+
+    def _release(self, size: int) -> None:
+        with self._lock:
+            self._held -= size
 
     def relieve(self) -> None:
         """Let go of the memory that arrays in files have taken while they were worked on; their contents stay."""

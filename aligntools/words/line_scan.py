@@ -38,11 +38,7 @@ def format_of(block: bytes) -> str | None:
 
 
 class Malformed:
-    """The lines of one text that do not have one separator, as they are found.
-
-    strict: Refuse the first.
-    service: Accept all: a service answers every line.
-    """
+    """The lines of one text that do not have one separator: ``strict`` refuses the first, a ``service`` accepts all."""
 
     def __init__(self, path: object, strict: bool, service: bool) -> None:
         self._path, self._strict, self._service = path, strict, service
@@ -53,8 +49,7 @@ class Malformed:
     def add(self, wrong: np.ndarray, table: np.ndarray, block: bytes, format: str | None) -> None:
         """Take the next lines, as ``format`` had them read; raise the error of a text that is refused.
 
-        wrong (bool [lines]): Which have words and not one separator.
-        table (int64 [lines, 8]): What `kernels_text.scan_lines` says of them, in ``block``.
+        wrong (bool [lines]): Which have words and not one separator. table: As `kernels_text.scan_lines` fills it.
         """
         pairs = table[:, 6] == 1
         found = np.flatnonzero(wrong)

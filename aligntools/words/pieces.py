@@ -1,11 +1,9 @@
 """Words and the pieces that they are cut into: which pieces each word has, and the other way round.
 
-Pieces are marked in one of these schemes: ``sentencepiece`` (``▁`` begins a word), ``bpe`` (``@@`` at the end: the
-word goes on), ``wordpiece`` (``##`` at the beginning: it goes on), ``icu`` (a ``▁`` by itself stands for each space and
-belongs to no word), ``opennmt`` (``￭`` at either end: it goes on there), ``byte-level`` (GPT-2's alphabet of bytes,
-where ``Ġ`` begins a word), ``end-of-word`` (``</w>`` ends a word) and ``underscore`` (a ``_`` within a piece joins
-words, such as the syllables of Vietnamese). Special tokens (``<s>``, ``[CLS]``, ``__en__``) are pieces of no word.
-Where the words are known too, letters decide; invisible characters do not count.
+Schemes of marks: ``sentencepiece`` (``▁`` begins a word), ``bpe`` (``@@`` at the end: it goes on), ``wordpiece``
+(``##`` at the beginning: it goes on), ``icu`` (a ``▁`` by itself is a space), ``opennmt`` (``￭`` at either end: it goes
+on there), ``byte-level`` (GPT-2's bytes; ``Ġ`` begins a word), ``end-of-word`` (``</w>`` ends it) and ``underscore``
+(``_`` joins words). Special tokens are pieces of no word. Where words are known, letters that are seen decide.
 """
 
 import itertools
@@ -31,8 +29,7 @@ _UNDERSCORE = re.compile(rb"(?<=[^ \t\n_])_(?=[^ \t\n_])")
 class Units:
     """Of each unit of a text, such as a word, the units of another cut of the same text that it is made of.
 
-    begins, ends (int64 [units]): A unit's first unit of the other cut, and the one after its last, within the sentence;
-        the same for none.
+    begins, ends (int64 [units]): Its first unit of the other cut in the sentence, and the one after its last.
     offsets (int64 [sentences + 1]): Where each sentence's units begin.
     """
 
@@ -56,9 +53,8 @@ class Units:
 class Cut:
     """A text in words and in pieces.
 
-    words_of: The words of each piece: one, but for pieces that go across a space, and those that are the space.
-    pieces_of: The pieces of each word, without those that are nothing but marks.
-    wrong (int64 [n]): Sentences whose pieces do not spell their words. They have no units.
+    ``pieces_of`` has none that are nothing but marks. ``wrong`` (int64 [n]): Sentences without units, whose pieces do
+    not spell their words.
     """
 
     words_of: Units
@@ -78,12 +74,10 @@ class Cut:
 
 
 class _Text:
-    """The tokens of some lines, and their letters: bytes that are neither space nor mark.
+    """The tokens of some lines, and their letters: bytes that are neither space nor mark, with the newlines.
 
-    pieces: Special tokens have no letters.
-    seen: Characters that are not seen are no letters.
-    letters: The letters, with the newlines; tokens begin and end among these, and each has a line.
-    bare, special: Whether each token has no letters, and whether it is a special one.
+    With ``pieces`` special tokens have no letters; with ``seen`` characters that are not seen are none. ``bare`` and
+    ``special`` say of each token whether it has no letters, and whether it is a special one.
     """
 
     def __init__(self, lines: Sequence[bytes], scheme: str | None, *, pieces: bool = True, seen: bool = False) -> None:
@@ -258,10 +252,8 @@ def words_of_line(line: bytes, scheme: str) -> bytes:
 def cut_by_words(words: Sequence[bytes], pieces: Sequence[bytes], scheme: str | None) -> Cut:
     """Find the pieces of known words by their letters, in lines of the same sentences; scheme None: without marks.
 
-    Characters that are not seen are passed over: a word of nothing else has no pieces. Where the letters differ, as
-    after normalization, they are compared without case, accents and compatibility forms, then without ``_`` too; where
-    they differ still, as in pieces that stand for something unknown, the marks decide, if they make as many words and
-    the words without such pieces agree. All else is ``wrong``.
+    Where letters differ they are compared without case, accents and compatibility forms, then without ``_``; where they
+    differ still, as in pieces of something unknown, the marks decide, if they make as many words and the others agree.
     """
     if not words:
         return cut_by_marks([], scheme)

@@ -1,8 +1,7 @@
-"""Words and grapheme clusters of raw text in any language, by Unicode alone: quick, and with their places.
+"""Words and grapheme clusters of raw text in any language, by Unicode alone, where no tokenizer is named.
 
-For use where no tokenizer is named. Letters and digits are apart, punctuation is one by one, words are cut where lower
-case turns to upper case (``newText``, ``ManagerNew``). Of scripts that are written without spaces, a run of katakana is
-a word, and each other character.
+Letters and digits are apart, punctuation is one by one, words are cut where lower case turns to upper case. Of scripts
+without spaces, a run of katakana is a word, and each other character.
 """
 
 import re

@@ -1,13 +1,8 @@
 """What finds words and sentences in raw text.
 
-Words are found by sacremoses, which is maintained, takes 3 MB, includes lists of abbreviations and is what most
-parallel text was tokenized with. On PUD and ParTUT in nine languages its tokens are within 2 points of spaCy's rules,
-which take 150 MB and more with what they need; those of NLTK and of a plain pattern are worse in English or French.
-ICU's word boundaries, which Mozilla's pipelines count in and which find words of Chinese, Japanese, Thai and Khmer by
-dictionaries, come with icu4py: 13 MB, compiled for every platform, where PyICU needs a library of the system.
-Sentences are found by sentencex, of Wikimedia: rules for some 300 languages in 4 MB, compiled. Over the same text it is
-ahead of spaCy's sentencizer and level with pysbd, which has 22 languages and no release since 2021; NLTK's Punkt needs
-models that are downloaded, and syntok has three languages.
+sacremoses, what most parallel text was tokenized with, takes 3 MB and is within 2 points of spaCy's rules, which take
+150 MB, on PUD and ParTUT in nine languages. ICU finds words of Chinese, Japanese, Thai and Khmer by dictionaries;
+icu4py is compiled for every platform. sentencex has rules for 300 languages in 4 MB, level with pysbd's for 22.
 """
 
 import logging

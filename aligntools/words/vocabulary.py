@@ -16,8 +16,7 @@ _FORGET, _FORGET_BYTES = 1 << 19, 1 << 26  # words and bytes of them after which
 class Vocabulary:
     """Words and ids. Id 0 is NULL, the empty string, and never matches a word; the first word is id 1.
 
-    blob (uint8 [bytes]): All words joined, UTF-8.
-    starts (int64 [len + 1]): Word ``i`` is ``blob[starts[i]:starts[i + 1]]``; NULL comes first and is empty.
+    blob (uint8 [bytes]), starts (int64 [len + 1]): Word ``i``, in UTF-8, is ``blob[starts[i]:starts[i + 1]]``.
     """
 
     def __init__(self, blob: np.ndarray, starts: np.ndarray) -> None:
@@ -283,10 +282,9 @@ class CompiledLexicon:
 
 
 class Lookup:
-    """Translates a lexicon's numbers to the ids of a fixed vocabulary.
+    """Translates a lexicon's numbers to the ids of a fixed vocabulary; each word is looked up once.
 
-    Each word is looked up once, when the lexicon first has it. ``_mapping`` holds its id or, if it is
-    unknown, an id past the vocabulary's; those are numbered anew for each block, to hold for it alone.
+    Unknown words have ids past the vocabulary's, which are numbered anew for each block, to hold for it alone.
     """
 
     def __init__(self, vocabulary: Vocabulary, lowercase: bool, most: int = _FORGET) -> None:

@@ -1,13 +1,8 @@
-"""White space in lines of text: what separates words, and what only looks as if it did.
+"""White space in lines of text: what separates words, and what only looks as if it did; normal forms; languages.
 
-Words stand between spaces and tabs (`vocabulary.split_words`, `kernels_text`). Two kinds of text are split at more, and
-the characters in question are made spaces before lines are looked at, so that every reader splits in one way:
-
-- text that is to be split as ``unicode``: at all that Python's `str.split` splits at;
-- text of language models: where any of KenLM's programs separates words. lmplz does at NUL and carriage returns,
-  query at vertical tabs and form feeds too; what is left in a word can be read from an ARPA file by all of them.
-
-How a file is split travels with its name: `split_as`.
+Words stand between spaces and tabs (`vocabulary.split_words`, `kernels_text`). Other characters are made spaces before
+lines are looked at in text that is to be split as ``unicode``, all that Python's `str.split` splits at, and in text of
+language models, where any of KenLM's programs separates words. How a file is split travels with its name: `split_as`.
 """
 
 import logging
@@ -150,10 +145,9 @@ def as_spaces_of_models(block: bytes) -> bytes:
 
 
 class WhiteSpace:
-    """The white space of one text, block by block.
+    """The white space of one text, or of one for a language model, block by block; its name says how it is split.
 
-    text: The text's name, which says how it is split; see `split_as`. Text in memory has been split when it was given.
-    of_model: It is read for a language model.
+    Text in memory has been split when it was given.
     """
 
     def __init__(self, text: Any, of_model: bool = False) -> None:

@@ -28,12 +28,10 @@ class _Token(NamedTuple):
 def parse_usfm(line: str, breaks: bool = True) -> Segment:
     r"""Return the text and marks of a segment.
 
-    ``\nd Herr\nd*`` and ``\w Zug|strong="H1"\w*`` are marks around a text, and so are two milestones,
-    ``\qt-s |sid="1"\*`` and ``\qt-e |eid="1"\*``. ``\p``, ``\q1``, ``\v 3``, ``\ts\*`` and whatever is not closed in
-    the line, or crosses, are marks by themselves; so are notes with all that is in them, and, with ``breaks``, ``//``.
-    White space belongs to markers where the text without them has enough of it.
-
-    Raises BrokenSegment when a note is not closed.
+    ``\nd Herr\nd*``, ``\w Zug|strong="H1"\w*`` and two milestones are marks around a text; ``\p``, ``\v 3`` and
+    whatever is not closed in the line, or crosses, by themselves; so are whole notes and, with ``breaks``, ``//``.
+    White space belongs to markers where the text without them has enough of it. BrokenSegment is raised when a note is
+    not closed.
     """
     text: list[str] = []
     marks: list[Mark] = []

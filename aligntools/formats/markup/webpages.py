@@ -64,8 +64,7 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs
 class PageSegment:
     """A segment of a document.
 
-    source, target: What it has and its translation. Both as they are written, with entities.
-    unchanged: Whether its translation is its own text, so that it stays as it is.
+    Texts are as they are written, with entities. ``unchanged`` says that its translation is its own text.
     """
 
     source: Segment
@@ -81,8 +80,7 @@ class PageSegment:
 class Page:
     """A document and its segments.
 
-    segments: In order; of a document as it is read, source and target are the same.
-    wanted: Which of them get something; others stay as they are.
+    segments: Of a document as it is read, source and target are the same. wanted: Which of them get something.
     others: Blocks that are none of these, by why.
     """
 

@@ -41,8 +41,7 @@ class TranslatedSegment(NamedTuple):
 class TranslationFile:
     """A file of segments and their translations.
 
-    segments: Those that have a translation, in order.
-    problems: What is wrong with those whose tags cannot be read; they are left as they are.
+    segments: Those that have a translation. problems: What is wrong with those whose tags cannot be read.
     others: Segments that are none of these, by why: not translated, without a counterpart.
     """
 

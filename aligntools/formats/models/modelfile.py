@@ -118,10 +118,8 @@ def write_model(
     arrays: dict[str, np.ndarray],
     check: Callable[[dict[str, Any], dict[str, np.ndarray]], object] | None = None,
 ) -> None:
-    """Write a model file; it appears whole or not at all.
+    """Write a model file of a kind such as ``alignment``, with a header of JSON; it appears whole or not at all.
 
-    kind: What the file holds, for instance ``alignment``.
-    header: Settings and the like, JSON.
     check: What loading makes a model of, from the header and the arrays; what it refuses is not written.
     """
     if check is not None:
@@ -182,8 +180,7 @@ def hold(
 class Array(NamedTuple):
     """An array of a model file.
 
-    shape: Sizes, by number or by name: a name is that of a size that is known, or of the array's own.
-    low, high: The least and the greatest value; a name for ``high`` says that values are below that size.
+    shape: Sizes, by number or by name. low, high: The least and the greatest value, or a size that values are below.
     cuts: Of offsets, the size that they cut into as many parts as ``shape`` says.
     """
 

