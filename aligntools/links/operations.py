@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 
-from aligntools.formats.annotation.as_plain_text import refuse_file
+from aligntools.formats.annotation.tagged_text import refuse_file
 from aligntools.formats.links import giza, pharaoh
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files

@@ -17,11 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aligntools.formats.annotation import conll, tagged_text, text_kinds
-from aligntools.formats.annotation.as_plain_text import refuse_file
 from aligntools.formats.annotation.brackets import Tree, are_named, plain_trees, trees_given
 from aligntools.formats.annotation.conll import Conll, column_place
 from aligntools.formats.annotation.conll_layouts import COLUMNS
-from aligntools.formats.annotation.tagged_text import Tokens, without_spaces
+from aligntools.formats.annotation.tagged_text import Tokens, refuse_file, without_spaces
 from aligntools.formats.inputs.annotation import predicted_of, tell_unused
 from aligntools.formats.inputs.sentences import Split
 from aligntools.formats.links import goldlinks, pharaoh

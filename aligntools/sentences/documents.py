@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from aligntools.formats.annotation.as_plain_text import refuse_file
 from aligntools.formats.annotation.raw_text import decoded_lines
+from aligntools.formats.annotation.tagged_text import refuse_file
 from aligntools.formats.markup import documents as markup
 from aligntools.formats.markup.docx import Docx
 from aligntools.formats.markup.segments import BrokenSegment, one_spaced

@@ -277,7 +277,14 @@ def parse_conll(path: object, lines: list[bytes], first_line: int = 1, layout: L
         if form is not None and b"\t\t" in lines[k] and not lines[k].split(b"\t", form + 1)[form]:
             raise DataError(path, first_line + k, "the column FORM is empty; a form that is not known is _")
     offsets, starts = _sentences(np.array(blanks, np.int64), places, np.array(named, np.int64), len(lines))
-    _check_ids(path, first_line, ids, places, offsets)
+    found = [ids[place] for place in places.tolist()]
+    expected = [b"%d" % k for k in range(1, int(np.diff(offsets).max(initial=0)) + 1)]
+    for begin, end in pairwise(offsets.tolist()):
+        if found[begin:end] != expected[: end - begin]:
+            k = next(k for k in range(begin, end) if found[k] != expected[k - begin])
+            problem = f"id {_shown(found[k])} where {k - begin + 1} comes next; the words of a sentence are numbered"
+            advice = "from 1, and a blank line ends the sentence"
+            raise DataError(path, first_line + int(places[k]), f"{problem} {advice}")
     _check_others(path, first_line, {k: ids[k] for k in others}, np.array(blanks, np.int64), places, offsets)
     if layout.open and np.any(
         uneven := tabs != np.repeat(tabs[offsets[:-1][np.diff(offsets) > 0]], np.diff(offsets)[np.diff(offsets) > 0])
@@ -300,20 +307,6 @@ def _sentences(blanks: np.ndarray, places: np.ndarray, named: np.ndarray, count:
         starts[1:-1] = blanks[runs[np.searchsorted(runs, blocks[:-1])]] + 1
     starts[-1] = count
     return offsets, starts
-
-
-def _check_ids(path: object, first_line: int, ids: list[bytes], places: np.ndarray, offsets: np.ndarray) -> None:
-    lengths = np.diff(offsets)
-    expected = [b"%d" % k for k in range(1, int(lengths.max(initial=0)) + 1)]
-    found = [ids[place] for place in places.tolist()]
-    for begin, end in pairwise(offsets.tolist()):
-        if found[begin:end] != expected[: end - begin]:
-            k = next(k for k in range(begin, end) if found[k] != expected[k - begin])
-            problem = (
-                f"id {_shown(found[k])} where {k - begin + 1} comes next; the words of a sentence are numbered"
-                " from 1, and a blank line ends the sentence"
-            )
-            raise DataError(path, first_line + int(places[k]), problem)
 
 
 def _check_others(

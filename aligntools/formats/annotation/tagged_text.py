@@ -4,7 +4,9 @@ Words are what stands between spaces and tabs; only a newline ends a line, and o
 with it. Where a line is a sentence, a blank line is a sentence without words, and no line is lost.
 """
 
+import io
 import logging
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +18,17 @@ from aligntools.formats.annotation.brackets import plain_trees, trees_of_lines
 from aligntools.formats.annotation.conll import Conll, blocks_of, column_place, parse_conll, parse_parts
 from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import NO_BREAK, lines_of
-from aligntools.formats.annotation.text_kinds import FORMATS, KINDS, SAMPLE, SEPARATORS, first_lines, is_comment, sniff
+from aligntools.formats.annotation.text_kinds import (
+    FORMATS,
+    KINDS,
+    SAMPLE,
+    SEPARATORS,
+    first_lines,
+    is_comment,
+    refuse_conll,
+    refuse_others,
+    sniff,
+)
 from aligntools.formats.opening import files
 from aligntools.formats.opening.files import FOR_OBJECTS
 from aligntools.ground.errors import DataError, UsageProblem
@@ -25,6 +37,7 @@ from aligntools.words.vocabulary import split_words
 from aligntools.words.white_space import WhiteSpace, hint, is_blank
 
 _log = logging.getLogger("aligntools")
+_BLOCK = 4_000  # sentences of other kinds that are written as plain text at a time
 _SPACES = re.compile(rb"[\r\v\f]")  # what bytes.split takes for a space and we do not
 
 
@@ -332,3 +345,47 @@ def tokens_of_conll(conll: Conll, column: str | int | None, partial: bool = Fals
             problem = "is _ in every line; the tags must be in another `column`"
             raise DataError(conll.path, None, f"{column_name(place)} {problem}")
     return Tokens(conll.words, conll.offsets, tags, conll.sentence_lines(), "conll")
+
+
+def plain_blocks(path: object, blocks: Iterable[bytes], white: WhiteSpace, convert: bool = True) -> Iterator[bytes]:
+    """Yield blocks of whole lines, or of text of another kind, told by the first of them, the words.
+
+    Words of CoNLL are the syntactic ones, with no-break spaces, so that positions count words; a sentence without words
+    is a blank line. Unless it is to ``convert`` them, other kinds are refused.
+    """
+    rest, memory = iter(blocks), is_memory(path)
+    first = next(rest, b"")
+    while files.is_regular(path) and first.count(b"\n") < SAMPLE and (more := next(rest, b"")):
+        first += more
+    if memory:  # sentences, whatever they look like; but CoNLL would be lines of columns
+        refuse_conll(path, first)
+    seen = first_lines(io.BytesIO(first))[0]
+    kind, separator = ("text", None) if memory else sniff(seen, path=path)
+    if kind == "text":
+        hint(path, first)
+        yield white(first)
+        yield from white.through(rest)
+        return
+    if not convert or not isinstance(path, (str, os.PathLike)):
+        refuse_others(path, seen)
+    tell_kind(path, kind)
+    lines = (line for block in chain([first], rest) for line in io.BytesIO(block))
+    for part in parts_of_kind(path, lines, kind, separator, _BLOCK):
+        yield white.of_words(lines_of(part.words, part.offsets, NO_BREAK))
+
+
+def is_memory(path: object) -> bool:
+    """Return whether a text is neither a file nor what something else reads of one, but sentences."""
+    return not isinstance(path, (str, os.PathLike)) and not hasattr(path, "splitting")
+
+
+def is_plain_text(path: object) -> bool:
+    """Return whether a file, which must not be a pipe, begins as plain text does."""
+    with files.reading(path) as file:
+        return sniff(first_lines(file)[0], path=path)[0] == "text"
+
+
+def refuse_file(path: object) -> None:
+    """Refuse a file, which must not be a pipe, if it is no plain text."""
+    with files.reading(path) as file:
+        refuse_others(path, first_lines(file)[0])

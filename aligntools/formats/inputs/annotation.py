@@ -51,17 +51,8 @@ def decoded(word: bytes) -> str:
     return word.decode("utf-8", "surrogateescape")
 
 
-def _pairs_of(sentence: object, number: int) -> list[tuple[str, str]]:
-    """Return the words and tags of a sentence that is no string."""
-    if isinstance(sentence, Sequence):
-        pairs = [pair for pair in sentence if isinstance(pair, tuple | list) and len(pair) == 2]
-        if len(pairs) == len(sentence) and all(isinstance(part, str) for pair in pairs for part in pair):
-            return [(word, tag) for word, tag in pairs]
-    problem = (
-        "a sentence with tags is a string of word_TAG, or a list of pairs of word and tag, and a text a list of these"
-    )
-    shown = repr(sentence)
-    raise DataError(IN_MEMORY, number, f"{shown[:60]}{'...' * (len(shown) > 60)} is neither ({problem})")
+def _is_pair(given: object) -> bool:
+    return isinstance(given, tuple | list) and len(given) == 2 and all(isinstance(part, str) for part in given)
 
 
 def tagged_tokens_of(sentences: Iterable[Annotated], separator: bytes | None = None, partial: bool = False) -> Tokens:
@@ -75,10 +66,14 @@ def tagged_tokens_of(sentences: Iterable[Annotated], separator: bytes | None = N
         if isinstance(row, str):
             found = parse_tagged(IN_MEMORY, [encoded(row)], number, separator or b"_", partial)
             pairs.append(list(zip(found.words, found.tags or [], strict=True)))
-        else:
-            pairs.append([(encoded(word), encoded(tag)) for word, tag in _pairs_of(row, number)])
-            if any(not word or not tag for word, tag in pairs[-1]):
-                raise DataError(IN_MEMORY, number, "a word or a tag is empty")
+            continue
+        if not isinstance(row, Sequence) or not all(map(_is_pair, row)):
+            due = "a sentence with tags is a string of word_TAG, or a list of pairs of word and tag, and a text a list"
+            shown = repr(row)[:60] + "..." * (len(repr(row)) > 60)
+            raise DataError(IN_MEMORY, number, f"{shown} is neither ({due} of these)")
+        pairs.append([(encoded(word), encoded(tag)) for word, tag in row])
+        if any(not word or not tag for word, tag in pairs[-1]):
+            raise DataError(IN_MEMORY, number, "a word or a tag is empty")
     words, tags = ([pair[k] for row in pairs for pair in row] for k in (0, 1))
     offsets = np.cumsum([0, *map(len, pairs)], dtype=np.int64)
     return Tokens(words, offsets, tags, format="tagged")

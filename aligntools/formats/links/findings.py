@@ -106,7 +106,11 @@ def read_findings(path: object) -> list[Finding]:
                     known = int(about["line"]), float(about["score"]), bool(about["flagged"])
                     one = Finding(*known, *of_fields(about))
                 else:
-                    one = _of_row(line)
+                    pair, score, _, flagged, _, _, told, *_ = line.split("\t")
+                    parts = list(_parts(told))
+                    words = tuple(FoundWords(name, *place, text) for name, place, text in parts if place is not None)
+                    others = tuple(f"{name} {text}" for name, place, text in parts if place is None)
+                    one = Finding(int(pair), float(score), {"flagged": True, "passed": False}[flagged], words, others)
                 if one.line < 1 or not 0 <= one.score < 1e9 or any(not 0 <= x.start < x.end for x in one.words):
                     raise ValueError(line)
             except (ValueError, KeyError, TypeError, AttributeError):
@@ -115,16 +119,6 @@ def read_findings(path: object) -> list[Finding]:
                 raise DataError(path, number, f"pair {one.line} is there twice")
             found[one.line] = one
     return list(found.values())
-
-
-def _of_row(line: str) -> Finding:
-    number, score, _, flagged, _, _, told, *_ = line.split("\t")
-    if flagged not in ("flagged", "passed"):
-        raise ValueError(flagged)
-    parts = list(_parts(told))
-    words = tuple(FoundWords(name, *place, text) for name, place, text in parts if place is not None)
-    differences = tuple(f"{name} {text}" for name, place, text in parts if place is None)
-    return Finding(int(number), float(score), flagged == "flagged", words, differences)
 
 
 def _parts(told: str) -> Iterator[tuple[str, tuple[int, int] | None, str]]:

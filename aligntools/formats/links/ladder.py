@@ -42,7 +42,14 @@ def read_ladder(path: str) -> list[SentenceGroup]:
     if lines and lines[0][1].lstrip(" \t").startswith("<"):
         found = _of_xces(path, "\n".join(whole))
     elif lines and _LINE.fullmatch(lines[0][1]):
-        found = [_of_line(path, number, line) for number, line in lines]
+        found = []
+        for number, line in lines:
+            if (parts := _LINE.fullmatch(line)) is None:
+                raise DataError(path, number, f"'{line[:60]}' is no group such as [0, 1]:[2] or [0, 1]:[2]:0.93")
+            source, target = (
+                tuple(_sentence(path, number, k) for k in _NUMBER.findall(parts[side])) for side in (1, 2)
+            )
+            found.append(SentenceGroup(source, target, _score(path, number, parts[3]) if parts[3] else 1.0))
     else:
         found = _of_rungs(path, lines)
     for side, name in enumerate(("source", "target")):
@@ -67,14 +74,6 @@ def _score(path: str, number: int, text: str) -> float:
     if not math.isfinite(score):
         raise DataError(path, number, f"'{text[:60]}' is no score; a number such as 0.93 was expected")
     return score
-
-
-def _of_line(path: str, number: int, line: str) -> SentenceGroup:
-    found = _LINE.fullmatch(line)
-    if found is None:
-        raise DataError(path, number, f"'{line[:60]}' is no group such as [0, 1]:[2] or [0, 1]:[2]:0.93")
-    source, target = (tuple(_sentence(path, number, k) for k in _NUMBER.findall(found[side])) for side in (1, 2))
-    return SentenceGroup(source, target, _score(path, number, found[3]) if found[3] else 1.0)
 
 
 def _of_rungs(path: str, lines: Sequence[tuple[int, str]]) -> list[SentenceGroup]:

@@ -74,32 +74,21 @@ def _config(path: str) -> dict[str, Any]:
 def _weights(folder: str) -> tuple[dict[str, np.ndarray], str]:
     """Return the arrays of the first file of weights that is there, and the file's checksum."""
     path = os.path.join(folder, WEIGHTS)
-    if not os.path.isfile(path):
-        for place in _PLACES:
-            if os.path.isfile(other := os.path.join(folder, place)):
-                return _of_onnx(other)
+    onnx = next((other for place in _PLACES if os.path.isfile(other := os.path.join(folder, place))), None)
+    if onnx is not None and not os.path.isfile(path):
+        try:
+            named, files = onnx_weights.read(onnx)
+        except (OSError, ValueError, KeyError, MemoryError, OverflowError) as error:
+            raise ModelError(onnx, None, f"is not a file of weights that can be read ({error})") from None
+        arrays = {_plain(name): array for name, array in named.items()}
+        if _NAMED not in arrays:
+            raise ModelError(onnx, None, f"has no {_NAMED}; export it with neither optimization nor quantization")
+        return arrays, _checksum(files)
     if len(_bytes(path, 8)) < 8:
         raise ModelError(path, None, "is cut short")
-    return _of_safetensors(path), _checksum([path])
-
-
-def _of_onnx(path: str) -> tuple[dict[str, np.ndarray], str]:
+    size, arrays = os.path.getsize(path), {}
     try:
-        named, files = onnx_weights.read(path)
-    except (OSError, ValueError, KeyError, MemoryError, OverflowError) as error:
-        raise ModelError(path, None, f"is not a file of weights that can be read ({error})") from None
-    arrays = {_plain(name): array for name, array in named.items()}
-    if _NAMED not in arrays:
-        raise ModelError(path, None, f"has no {_NAMED}; export it with neither optimization nor quantization")
-    return arrays, _checksum(files)
-
-
-def _of_safetensors(path: str) -> dict[str, np.ndarray]:
-    size = os.path.getsize(path)
-    try:
-        places = tensors.places(path)
-        arrays = {}
-        for name, (kind, shape, begin) in places.items():
+        for name, (kind, shape, begin) in tensors.places(path).items():
             if begin + kind.itemsize * int(np.prod(shape)) > size:
                 raise ValueError("cut short")
             arrays[_plain(name)] = np.memmap(path, kind, "r", begin, shape) if np.prod(shape) else np.zeros(shape, kind)
@@ -108,7 +97,7 @@ def _of_safetensors(path: str) -> dict[str, np.ndarray]:
         raise ModelError(path, None, f"has {found}; save it with weights of float32 or float16") from None
     except (OSError, ValueError, TypeError, AttributeError, MemoryError, OverflowError) as error:
         raise ModelError(path, None, f"is damaged or not a safetensors file ({error})") from None
-    return arrays
+    return arrays, _checksum([path])
 
 
 def _checksum(paths: Iterable[str]) -> str:

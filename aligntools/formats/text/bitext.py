@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.annotation.as_plain_text import is_memory, plain_blocks
+from aligntools.formats.annotation.tagged_text import is_memory, plain_blocks
 from aligntools.formats.annotation.text_kinds import refuse_for_pairs
 from aligntools.formats.opening import files
 from aligntools.formats.opening.files import NOT_UTF8, bounded_lines
@@ -273,8 +273,19 @@ class _Pairs:
     def read(self, builders: "list[_Builder]", most: int, skipped: Skipped) -> int:
         """Add at most ``most`` pairs to the two builders and return how many; 0 at the end."""
         lines = min(most, *self.pool.map(_Text.fill, self._texts))
-        if lines == 0:
-            self._check_end()
+        if lines == 0:  # all files have to end here, and to have had a line
+            longer = next((text for text in self._texts if text.left), None)
+            if longer is not None:
+                shorter = next(text for text in self._texts if not text.left)
+                names = [_shown(text.path) for text in (longer, shorter)]
+                counts = f"{names[1]} ends after {self._line} lines"
+                if not self._unbuffered:  # where the rest may be long in coming
+                    counts = f"{names[0]} has {self._line + longer.count_rest()} lines, {names[1]} {self._line}"
+                raise DataError(longer.path, self._line + 1, f"this line has no counterpart: {counts}")
+            if self._joint:
+                self._malformed.end(self._texts[0].format)
+            if self._line == 0:
+                raise DataError(self._texts[0].path, None, "is empty; give text, one sentence a line")
             return 0
         tables = [text.take(lines) for text in self._texts]
         sides = [(self._texts[0], tables[0], 0), (self._texts[-1], tables[-1], int(self._joint))]
@@ -323,21 +334,6 @@ class _Pairs:
         }[reason]
         remedy = "mend or remove the pair, or read without strictness to skip it"
         raise DataError(sides[which][0].path, line, f"{problem} ({remedy})")
-
-    def _check_end(self) -> None:
-        """Raise an error unless all files end here and have had a line."""
-        longer = next((text for text in self._texts if text.left), None)
-        if longer is not None:
-            shorter = next(text for text in self._texts if not text.left)
-            names = [_shown(text.path) for text in (longer, shorter)]
-            counts = f"{names[1]} ends after {self._line} lines"
-            if not self._unbuffered:  # where the rest may be long in coming
-                counts = f"{names[0]} has {self._line + longer.count_rest()} lines, {names[1]} {self._line}"
-            raise DataError(longer.path, self._line + 1, f"this line has no counterpart: {counts}")
-        if self._joint:
-            self._malformed.end(self._texts[0].format)
-        if self._line == 0:
-            raise DataError(self._texts[0].path, None, "is empty; give text, one sentence a line")
 
 
 class _Builder:

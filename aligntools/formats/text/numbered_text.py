@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.annotation.as_plain_text import plain_blocks
+from aligntools.formats.annotation.tagged_text import plain_blocks
 from aligntools.formats.opening import files
 from aligntools.formats.text.corpus import Side
 from aligntools.ground.errors import DataError

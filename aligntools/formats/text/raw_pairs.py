@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.annotation.as_plain_text import is_memory, refuse_file
+from aligntools.formats.annotation.tagged_text import is_memory, refuse_file
 from aligntools.formats.annotation.text_kinds import refuse_for_pairs
 from aligntools.formats.links.pharaoh import LineReader
 from aligntools.formats.opening import files

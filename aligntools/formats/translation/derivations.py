@@ -114,26 +114,27 @@ def read_derivations(path: str | os.PathLike[str]) -> list[DerivedSentence]:
 
 
 def _derivation(value: Any, length: int) -> Derivation:
-    uses = tuple(_use(rule, k, len(value["rules"]), length) for k, rule in enumerate(value["rules"]))
-    tails = sorted(tail for use in uses for tail in use.tails)
-    if tails != list(range(1, len(uses))):
+    """Return a derivation of a sentence of so many words."""
+    uses: list[RuleUse] = []
+    for k, rule in enumerate(value["rules"]):
+        source, target, (begin, end) = _words(rule["source"]), _words(rule["target"]), rule["span"]
+        tails = tuple(rule["tails"])
+        if not all(isinstance(x, int) for x in (begin, end, *tails)) or not 0 <= begin <= end <= length:
+            raise Fault(f"rule {k} has the span {in_words(rule['span'])}; the sentence has {length} words")
+        if not all(k < tail < len(value["rules"]) for tail in tails) or len(tails) > 2:
+            found = in_words(rule["tails"])
+            raise Fault(f"rule {k} has the tails {found}; one or two of the later rules were expected")
+        due = list(_NONTERMINALS[: len(tails)])
+        for side in (source, target):
+            if sorted(word for word in side if word in due) != due:
+                found = in_words(list(side))
+                raise Fault(f"rule {k} has {len(tails)} tails, and {found} does not use each of them once")
+        features = {str(name): _number(x) for name, x in rule["features"].items()}
+        score = _number(rule["score"])
+        uses.append(RuleUse(str(rule["left"]), source, target, (begin, end), tails, score, features))
+    if sorted(tail for use in uses for tail in use.tails) != list(range(1, len(uses))):
         raise Fault("a derivation must use each of its rules but the first in one other rule")
-    return Derivation(_words(value["target"]), _number(value["score"]), uses)
-
-
-def _use(value: Any, k: int, count: int, length: int) -> RuleUse:
-    source, target, (begin, end) = _words(value["source"]), _words(value["target"]), value["span"]
-    tails = tuple(value["tails"])
-    if not all(isinstance(x, int) for x in (begin, end, *tails)) or not 0 <= begin <= end <= length:
-        raise Fault(f"rule {k} has the span {in_words(value['span'])}; the sentence has {length} words")
-    if not all(k < tail < count for tail in tails) or len(tails) > 2:
-        raise Fault(f"rule {k} has the tails {in_words(value['tails'])}; one or two of the later rules were expected")
-    due = list(_NONTERMINALS[: len(tails)])
-    for side in (source, target):
-        if sorted(word for word in side if word in due) != due:
-            raise Fault(f"rule {k} has {len(tails)} tails, and {in_words(list(side))} does not use each of them once")
-    features = {str(name): _number(x) for name, x in value["features"].items()}
-    return RuleUse(str(value["left"]), source, target, (begin, end), tails, _number(value["score"]), features)
+    return Derivation(_words(value["target"]), _number(value["score"]), tuple(uses))
 
 
 def _words(value: Any) -> tuple[str, ...]:

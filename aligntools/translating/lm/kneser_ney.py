@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.annotation.as_plain_text import is_plain_text
+from aligntools.formats.annotation.tagged_text import is_plain_text
 from aligntools.formats.opening import files
 from aligntools.formats.text.numbered_text import LineSource, stream_numbered
 from aligntools.ground import memory
