@@ -256,7 +256,7 @@ def pipes():
                 os.close(end)
 
 
-@pytest.mark.parametrize("held", [live_inputs.HELD, 1000, 0])
+@pytest.mark.parametrize("held", [live_inputs.HELD, 1000, 1])
 def test_one_side_may_come_whole_before_the_other(pipes, monkeypatch, held):
     """In memory, and beyond a bound in a file, in the right order."""
     monkeypatch.setattr(live_inputs, "HELD", held)
@@ -298,7 +298,7 @@ def test_inputs_of_other_threads_are_left_alone(pipes):
         with files.reading(f"/dev/fd/{pipes[1][0]}") as file:
             ready.set()
             done.wait(10)
-            taken.append(file.raw._file._raw._kept._size)
+            taken.append(file.raw._file._raw._kept._written)
 
     ready, done = threading.Event(), threading.Event()
     thread = threading.Thread(target=other)
@@ -315,10 +315,10 @@ def test_inputs_of_other_threads_are_left_alone(pipes):
 
 def test_what_memory_does_not_keep_is_in_the_folder_of_the_command(monkeypatch, tmp_path):
     """A folder that cannot be written is named, and after the command its folder is no longer used."""
-    monkeypatch.setattr(live_inputs, "HELD", 0)
+    monkeypatch.setattr(live_inputs, "HELD", 1)
     missing = str(tmp_path / "missing")
     with live_inputs.of_command([], missing), pytest.raises(ResourceError, match=f"in {missing}: .*[(]tmpdir names"):
-        live_inputs._Kept().add(b"x")
+        live_inputs._Kept().add(b"xx")
     kept = live_inputs._Kept()
-    kept.add(b"x")
+    kept.add(b"xx")
     kept.close()

@@ -13,7 +13,6 @@ import stat
 import tempfile
 import threading
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -128,58 +127,50 @@ class _Kept:
     """Bytes that wait to be read, in their order: in memory, beyond `HELD` in a file without a name."""
 
     def __init__(self) -> None:
-        self._pieces: deque[bytes] = deque()
-        self._file: io.FileIO | None = None
-        self._size = self._read = self._written = 0
+        self._file: tempfile.SpooledTemporaryFile[bytes] | None = None
+        self._read = self._written = 0
 
     def __bool__(self) -> bool:
-        return bool(self._pieces) or self._read < self._written
+        return self._read < self._written
 
     def add(self, data: bytes) -> None:
-        if self._size + len(data) <= HELD and self._read == self._written:  # what is in the file comes first
-            self._pieces.append(data)
-            self._size += len(data)
-            return
         folder = _commands[-1][1]
         try:
             if self._file is None:
-                self._file = tempfile.TemporaryFile(prefix="aligntools.", buffering=0, dir=folder)  # noqa: SIM115
+                self._file = tempfile.SpooledTemporaryFile(HELD, prefix="aligntools.", dir=folder)  # noqa: SIM115
             self._file.seek(self._written)
-            left = memoryview(data)
-            while left:
-                left = left[self._file.write(left) :]
+            self._file.write(data)
+            self._file.flush()
         except OSError as error:
+            self.close()
             problem = f"input that is waiting cannot be kept in {folder or tempfile.gettempdir()}: {error.strerror}"
             raise ResourceError(f"{problem} ({'`tmpdir`' if folder else 'TMPDIR'} names another folder)") from None
         self._written += len(data)
 
     def first(self, size: int) -> bytes | None:
-        """Return what is in memory where that is so much, and else None."""
-        return b"".join(self._pieces) if self._size >= size else None
+        """Return so many bytes or more, which stay, or None where there are fewer."""
+        if self._written - self._read < size:
+            return None
+        if self._file is None:
+            return b""
+        self._file.seek(self._read)
+        return self._file.read()
 
     def into(self, buffer: bytearray | memoryview) -> int:
         """Move bytes into a buffer; return how many."""
-        if self._pieces:
-            piece = self._pieces.popleft()
-            count = min(len(buffer), len(piece))
-            buffer[:count] = piece[:count]
-            if count < len(piece):
-                self._pieces.appendleft(piece[count:])
-            self._size -= count
-            return count
         if self._file is None:
             return 0
         self._file.seek(self._read)
         count = self._file.readinto(memoryview(buffer)[: self._written - self._read])
         self._read += count
         if self._read == self._written:
-            self._read = self._written = 0
-            self._file.truncate(0)
+            self.close()
         return count
 
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
+        self._file, self._read, self._written = None, 0, 0
 
 
 class LiveInput(ReadOnly):
