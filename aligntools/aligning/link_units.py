@@ -93,22 +93,16 @@ class Reshaping:
             None if own is None else pieces.cut_by_words(words, own, scheme)
             for words, own in zip(raw, found, strict=True)
         ]
-        wrong: Any = np.zeros((2, len(block)), bool)
-        used = block.lengths[0] > 0
+        wrong = np.zeros((2, len(block)), bool)
         for side, cut in enumerate(cuts):
             if cut is not None:
                 wrong[side, cut.wrong] = True
-                wrong[side] &= used
-                self.mismatched.add(side, self.pieces.paths[side], wrong[side])
-        self.mismatched.end_block(wrong.any(axis=0))
-        if wrong.any():
-            out = wrong.any(axis=0)
-            both = block.forward_table, block.reverse_table
-            table, (forward, reverse) = (
-                without_links(block.table, out),
-                (one and without_links(one, out) for one in both),
-            )
+        out = self.mismatched.add(wrong & (block.lengths[0] > 0), self.pieces.paths)
+        if out.any():
             kept = block.probabilities[~out[block.table.sentences()]]
+            both = block.forward_table, block.reverse_table
+            forward, reverse = (one and without_links(one, out) for one in both)
+            table = without_links(block.table, out)
             block = replace(block, table=table, probabilities=kept, forward_table=forward, reverse_table=reverse)
         return self._mapped(block, [None if cut is None else cut.pieces_of for cut in cuts], line)
 
@@ -119,9 +113,8 @@ class Reshaping:
         lengths = [None if side is None else side.lengths() for side in units]
 
         def through(links: Links, probabilities: Any = None) -> tuple[Links, Any]:
-            check_range(
-                links, lengths[0], lengths[1], path=self.raw.paths[0], line=line
-            )  # or the file has changed meanwhile
+            # or the file has changed meanwhile
+            check_range(links, lengths[0], lengths[1], path=self.raw.paths[0], line=line)
             return remapped(links, source, target, probabilities)
 
         table, probabilities = through(block.table, block.probabilities)

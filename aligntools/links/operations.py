@@ -80,7 +80,7 @@ class LinkTally:
 
 
 def combine(
-    name: str,
+    operation: Operation,
     paths: Sequence[str],
     output: str,
     settings: CombiningSettings,
@@ -89,12 +89,10 @@ def combine(
 ) -> LinkTally:
     """Read one or two alignment files block by block, apply an operation, write the result.
 
-    paths, output, settings, check: As `aligntools.links.operations.combine_files` takes them.
     through: Given the links of the result, block by block, and the number of the first line; returns what is written.
-    Raises UsageProblem when these do not go together. Raises MismatchedLines after the lines that have a counterpart.
-    Raises DataError for a line that cannot be read or a link out of range.
+    Raises MismatchedLines after the lines that have a counterpart.
     """
-    operation, index_base, order = _checked(name, paths, settings, check), settings.index_base, settings.order
+    name, index_base, order = operation.name, settings.index_base, settings.order
     if order is None:
         grows = METHODS.get(name, (0, 0))[0] > 0
         order = "target" if settings.flavor == "symal" and grows else "source"
@@ -138,25 +136,13 @@ def combine(
                 problem = f"{text.count_rest()} lines, but {_shown(paths[0])} has {tally.sentences}"
                 raise MismatchedLines(text.path, None, problem)
         if operation.yields == "summary":
-            out.write(_f_measure(paths, tally).encode())
+            if not tally.first or not tally.second:
+                empty = paths[0] if not tally.first else paths[1]
+                raise DataError(empty, None, "no links to compute an F-measure from")
+            precision, recall = tally.result / tally.first, tally.result / tally.second
+            f = 2 * precision * recall / (precision + recall) if tally.result else 0.0
+            out.write(f"P: {precision:g}\nR: {recall:g}\nF: {f:g}\n".encode())
     return tally
-
-
-def _checked(name: str, paths: Sequence[str], settings: CombiningSettings, check: tuple[str, str] | None) -> Operation:
-    """Return the operation; raise UsageProblem if arguments do not go together."""
-    operation = OPERATIONS[name]
-    if len(paths) != operation.operands:
-        wanted = "two alignment files, A and B" if operation.operands == 2 else "one alignment file"
-        raise UsageProblem(f"{name} takes {wanted}; {len(paths)} given")
-    if list(check or ()).count("-") + ("-" in paths) > 1:
-        raise UsageProblem("texts to check against must be files where an alignment is standard input")
-    if settings.format == "giza" and settings.index_base:
-        raise UsageProblem("`index_base` does not go with `format=giza`, which always counts from 1")
-    if settings.to == "giza" and (check is None or operation.yields != "links"):
-        raise UsageProblem("`to=giza` writes links with their words: give both texts with `check`")
-    if settings.format == "giza" and list(paths) == ["-", "-"]:
-        raise UsageProblem("alternate lines on standard input are not possible with `format=giza`")
-    return operation
 
 
 def _shown(path: str) -> str:
@@ -165,8 +151,15 @@ def _shown(path: str) -> str:
 
 def _blocks(paths: Sequence[str], index_base: int) -> Generator[list[Links], None, None]:
     """Yield blocks of links of the same sentence pairs, of one or two files; an error at the end if one is longer."""
-    if list(paths) == ["-", "-"]:
-        yield from _alternate_blocks(index_base)
+    if list(paths) == ["-", "-"]:  # alternate lines
+        with closing(pharaoh.LinkReader("-", index_base=index_base)) as reader:
+            while len(block := reader.read(2 * _LINES, wait=False, multiple=2)):
+                even = len(block) // 2 * 2
+                if even:
+                    yield [block[:even:2], block[1:even:2]]
+                if even < len(block):
+                    problem = f"{reader.lines.line} lines; there must be two for each sentence pair"
+                    raise MismatchedLines("-", None, problem)
         return
     with ExitStack() as stack:
         readers = [stack.enter_context(closing(pharaoh.LinkReader(path, index_base=index_base))) for path in paths]
@@ -186,17 +179,6 @@ def _blocks(paths: Sequence[str], index_base: int) -> Generator[list[Links], Non
                 raise MismatchedLines(paths[1], None, f"{problem}; both must align the same sentence pairs")
             if not len(block):
                 return
-
-
-def _alternate_blocks(index_base: int) -> Generator[list[Links], None, None]:
-    with closing(pharaoh.LinkReader("-", index_base=index_base)) as reader:
-        while len(block := reader.read(2 * _LINES, wait=False, multiple=2)):
-            even = len(block) // 2 * 2
-            if even:
-                yield [block[:even:2], block[1:even:2]]
-            if even < len(block):
-                problem = f"{reader.lines.line} lines; there must be two for each sentence pair"
-                raise MismatchedLines("-", None, problem)
 
 
 def _giza_blocks(paths: Sequence[str]) -> Generator[list[Links], None, None]:
@@ -250,15 +232,6 @@ def _grid(links: list[tuple[int, int]], path: str, line: int) -> bytes:
     body = (f"{i % 10}{''.join(row)}{i % 10}" for i, row in enumerate(rows))
     text = " ".join(f"{i}-{j}" for i, j in links)
     return "\n".join(itertools.chain([ruler], body, [ruler, "", text, ""])).encode()
-
-
-def _f_measure(paths: Sequence[str], tally: LinkTally) -> str:
-    if not tally.first or not tally.second:
-        empty = paths[0] if not tally.first else paths[1]
-        raise DataError(empty, None, "no links to compute an F-measure from")
-    precision, recall = tally.result / tally.first, tally.result / tally.second
-    f = 2 * precision * recall / (precision + recall) if tally.result else 0.0
-    return f"P: {precision:g}\nR: {recall:g}\nF: {f:g}\n"
 
 
 #: Source and target text.
@@ -321,37 +294,45 @@ def combine_files(
     how = given.take(CombiningSettings, settings)
     given.end()
     texts_read = {"paths": paths, "check": check, "to_words": to_words, "to_pieces": to_pieces, "words": words}
-    _check(operation, texts_read, how)
+    done = _checked(operation, texts_read, how)
     if in_place:
-        output = _replaced(operation, paths, output, how)
+        plain = (how.format, how.to) == ("pharaoh", "pharaoh") and done.yields == "links"
+        if output != "-" or not plain or paths[0] == "-":
+            raise UsageProblem(
+                "`in_place` replaces the first file, of links, by links: no `output`, `format=giza`, `to=giza` or"
+                " standard input"
+            )
+        output = paths[0]
     else:
         read = [files.Named(name, path) for name, found in texts_read.items() for path in found or ()]
         files.check(read, [files.Named("output", output)])
     if check is not None:
         check = split_as(check[0], how.split), split_as(check[1], how.split)
     if to_words is None and to_pieces is None:
-        return combine(operation, paths, output, how, check)
+        return combine(done, paths, output, how, check)
     source, target = to_words or to_pieces or ("", "")
     split_words = None if words is None else (split_as(words[0], how.split), split_as(words[1], how.split))
     pieces = PieceTexts(split_as(source, how.split), split_as(target, how.split), words=split_words, scheme=how.scheme)
     with closing(pieces) as texts:
         through = texts.to_words if to_words else texts.to_pieces
-        tally = combine(operation, paths, output, how, check, through)
+        tally = combine(done, paths, output, how, check, through)
         texts.check_end()
     return tally
 
 
-def _check(name: str, texts: dict[str, Sequence[str] | None], how: CombiningSettings) -> None:
+def _checked(name: str, texts: dict[str, Sequence[str] | None], how: CombiningSettings) -> Operation:
+    """Return the operation of this name; refuse what does not go together."""
     if name not in OPERATIONS:
         raise UsageProblem(f"no operation '{name}'; there are {', '.join(OPERATIONS)}")
     operation, pieces = OPERATIONS[name], texts["to_words"] or texts["to_pieces"]
+    paths, check = list(texts["paths"] or ()), texts["check"]
     if not pieces and (texts["words"] or how.scheme != "auto"):
         raise UsageProblem("`words` and `scheme` go with `to_words` or `to_pieces`")
     if how.flavor != CombiningSettings.flavor and operation.operands == 1:
         raise UsageProblem(f"`flavor` is about methods that combine two files, not {name}")
     if how.order and operation.yields != "links":
         raise UsageProblem(f"`order` is about links, and {name} writes none")
-    if how.split not in (None, "spaces") and not (texts["check"] or pieces):
+    if how.split not in (None, "spaces") and not (check or pieces):
         raise UsageProblem("`split` is about the texts of `check`, `to_words` or `to_pieces`")
     if texts["to_words"] and texts["to_pieces"]:
         raise UsageProblem("links become links between words or between pieces, not both")
@@ -360,15 +341,17 @@ def _check(name: str, texts: dict[str, Sequence[str] | None], how: CombiningSett
     if pieces and operation.yields == "summary":
         raise UsageProblem(f"{name} writes no links")
     named = [path for found in (pieces, texts["words"]) for path in found or ()]
-    if "-" in named and [*named, *(texts["paths"] or ()), *(texts["check"] or ())].count("-") > 1:
+    if "-" in named and [*named, *paths, *(check or ())].count("-") > 1:
         raise UsageProblem("only one of the files can be standard input")
-
-
-def _replaced(name: str, paths: Sequence[str], output: str, how: CombiningSettings) -> str:
-    plain = (how.format, how.to) == ("pharaoh", "pharaoh") and OPERATIONS[name].yields == "links"
-    if output != "-" or not plain or not paths or paths[0] == "-":
-        raise UsageProblem(
-            "`in_place` replaces the first file, of links, by links: no `output`, `format=giza`, `to=giza` or standard"
-            " input"
-        )
-    return paths[0]
+    if len(paths) != operation.operands:
+        wanted = "two alignment files, A and B" if operation.operands == 2 else "one alignment file"
+        raise UsageProblem(f"{name} takes {wanted}; {len(paths)} given")
+    if list(check or ()).count("-") + ("-" in paths) > 1:
+        raise UsageProblem("texts to check against must be files where an alignment is standard input")
+    if how.format == "giza" and how.index_base:
+        raise UsageProblem("`index_base` does not go with `format=giza`, which always counts from 1")
+    if how.to == "giza" and (check is None or operation.yields != "links"):
+        raise UsageProblem("`to=giza` writes links with their words: give both texts with `check`")
+    if how.format == "giza" and paths == ["-", "-"]:
+        raise UsageProblem("alternate lines on standard input are not possible with `format=giza`")
+    return operation

@@ -28,19 +28,19 @@ class Mismatched:
         self.count, self._lines = 0, 0
         self._first: tuple[object, int, str] | None = None
 
-    def add(self, side: int, path: object, wrong: np.ndarray) -> None:
-        """Take a side's next pairs; ``wrong`` says which."""
-        if wrong.any() and (self._first is None or self._strict):
-            self._first = path, self._lines + 1 + int(np.argmax(wrong)), _NAMES[side]
-            if self._strict:
-                raise self.error()
-
-    def end_block(self, wrong: np.ndarray) -> None:
-        """Count the pairs of a block that are wrong on either side."""
-        self._lines += len(wrong)
-        self.count += int(wrong.sum())
+    def add(self, wrong: np.ndarray, names: Sequence[object]) -> np.ndarray:
+        """Count the next pairs, of which ``wrong`` (bool [2, pairs]) says which are, by side; return it by pair."""
+        for side, name, own in zip(_NAMES, names, wrong, strict=True):
+            if own.any() and (self._first is None or self._strict):
+                self._first = name, self._lines + 1 + int(np.argmax(own)), side
+                if self._strict:
+                    raise self.error()
+        either: np.ndarray = wrong[0] | wrong[1]
+        self._lines += len(either)
+        self.count += int(either.sum())
         if self.count == self._lines >= line_scan.HEAD and not self._service:
             raise self.error()
+        return either
 
     def end(self) -> None:
         """Raise the error of a text that has too many."""
@@ -91,27 +91,29 @@ def scheme_of(
     return found or "bpe"  # nothing is taken for a mark
 
 
-def cut_of(pieces: list[bytes], words: list[bytes] | None, scheme: str, name: object) -> Cut:
-    """Return the words of pieces, by the letters of the words where they are given."""
-    if words is None:
-        return cut_by_marks(pieces, scheme)
-    if len(words) != len(pieces):
-        raise DataError(name, None, f"{len(pieces)} lines, but the words have {len(words)}")
-    return cut_by_words(words, pieces, scheme)
+def _cut(
+    links: Links,
+    pieces: Sequence[list[bytes]],
+    words: Sequence[list[bytes] | None],
+    scheme: str,
+    names: Sequence[object],
+    mismatched: Mismatched,
+) -> tuple[Links, list[Cut]]:
+    """Return the words of both sides' pieces, by the letters of the words where they are given.
+
+    Pairs whose pieces do not spell their words are counted, and their links left out.
+    """
+    cuts, wrong = [], np.zeros((2, len(links)), bool)
+    for side, (own, whole, name) in enumerate(zip(pieces, words, names, strict=True)):
+        if whole is not None and len(whole) != len(own):
+            raise DataError(name, None, f"{len(own)} lines, but the words have {len(whole)}")
+        cuts.append(cut_by_marks(own, scheme) if whole is None else cut_by_words(whole, own, scheme))
+        wrong[side, cuts[-1].wrong] = True
+    either = mismatched.add(wrong, names)
+    return without_links(links, either) if either.any() else links, cuts
 
 
-def spelled(links: Links, cuts: Sequence[Cut], names: Sequence[object], mismatched: Mismatched) -> Links:
-    """Return the links without those of pairs whose pieces do not spell their words, which ``mismatched`` counts."""
-    wrong = np.zeros((2, len(links)), bool)
-    for side, (cut, name) in enumerate(zip(cuts, names, strict=True)):
-        wrong[side, cut.wrong] = True
-        mismatched.add(side, name, wrong[side])
-    either = wrong[0] | wrong[1]
-    mismatched.end_block(either)
-    return without_links(links, either) if either.any() else links
-
-
-def tell(mismatched: Mismatched) -> None:
+def _tell(mismatched: Mismatched) -> None:
     """Refuse a text of too many such pairs, and log how many there are."""
     mismatched.end()
     if mismatched.count:
@@ -137,9 +139,7 @@ class PieceTexts:
         words = self._words.spaced(self._words.read(len(links))) if self._words else (None, None)
         lines = [line for side in pieces for line in side]
         self._scheme = scheme_of(lines, self._scheme, names[0], letters=self._words is not None)
-        sides = zip(pieces, words, names, strict=True)
-        cuts = [cut_of(own, whole, self._scheme, name) for own, whole, name in sides]
-        return spelled(links, cuts, names, self._mismatched), cuts
+        return _cut(links, pieces, words, self._scheme, names, self._mismatched)
 
     def to_words(self, links: Links, line: int) -> Links:
         """Return links between words for the next lines of links between pieces."""
@@ -153,7 +153,7 @@ class PieceTexts:
 
     def check_end(self) -> None:
         """Raise an error if lines are left, or too many pieces are of other words."""
-        tell(self._mismatched)
+        _tell(self._mismatched)
         self._pieces.check_end()
         if self._words:
             self._words.check_end()
@@ -307,8 +307,7 @@ def _given(
     target_words: Any,
     scheme: Scheme,
     split: Split | None,
-) -> "tuple[Links, list[Cut]]":
-
+) -> tuple[Links, list[Cut]]:
     links = links_of(alignments)
     pieces = [_lines(source_pieces, split), _lines(target_pieces, split)]
     words = [None if side is None else _lines(side, split) for side in (source_words, target_words)]
@@ -317,9 +316,7 @@ def _given(
             raise DataError(f"{name} pieces", None, f"{len(lines)} sentences, but there are {len(links)} alignments")
     letters = None not in words
     known = scheme_of([*pieces[0], *pieces[1]], scheme, "pieces", letters=letters) if pieces[0] else "bpe"
-    names = ("source pieces", "target pieces")
-    cuts = [cut_of(own, whole, known, name) for own, whole, name in zip(pieces, words, names, strict=True)]
     mismatched = Mismatched(False, False)
-    links = spelled(links, cuts, names, mismatched)
-    tell(mismatched)
-    return links, cuts
+    found = _cut(links, pieces, words, known, ("source pieces", "target pieces"), mismatched)
+    _tell(mismatched)
+    return found
