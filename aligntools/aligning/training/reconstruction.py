@@ -27,6 +27,7 @@ from aligntools.aligning.text.link_matrices import LinkMatrices
 from aligntools.aligning.text.views import view_text
 from aligntools.aligning.training import kernels_reconstruction as km
 from aligntools.aligning.training.exponentiated_steps import LEAST, DirectionClimb, DistributionFamily
+from aligntools.aligning.training.reconstruction_positions import PositionClimb
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
@@ -56,6 +57,8 @@ class Climb:
     """The climb of one view's model.
 
     source, target: The text as the model sees it.
+    positions: What is trained of positions, by direction.
+    ones: Inverse totals of the given words of each direction, whose values are probabilities already.
     """
 
     def __init__(
@@ -72,12 +75,11 @@ class Climb:
         self.table = model.table
         self.matrices = LinkMatrices(source, target, self.table, pool, max_cells)
         self.of: Callable[..., LexicalModel] = kind_of(settings.model_type).load()
-        assert model.climbing is not None, "its declaration says that it is reconstructed from"
-        self.positions = model.climbing(self)
+        self.positions: dict[int, PositionClimb] = {}
         ways = ("forward", "reverse")
         chosen = [d for d in (0, 1) if settings.direction in ("both", ways[d])]
         self.directions = [self._direction(d, *((source, target)[:: 1 - 2 * d])) for d in chosen]
-        self._ones = [np.ones(n + 1, np.float32) for n in (self.table.n_source, self.table.n_target)]
+        self.ones = [np.ones(n + 1, np.float32) for n in (self.table.n_source, self.table.n_target)]
 
     def _direction(self, d: int, given: Side, observed: Side) -> DirectionClimb:
         m, table, how = self.model, self.table, self.how
@@ -95,34 +97,34 @@ class Climb:
         if rate:
             null[1:-1] /= max(float(null[1:-1].sum(dtype=np.float64)), 1e-30)
         nulls = DistributionFamily(null, np.array([1, max(len(null) - 1, 1)], np.int64), rate)
-        families = [lexicon, nulls, self.positions.begin(d)]
-        direction = DirectionClimb(d == 0, given, observed, float(m.p_null[d]), lexicon, nulls, families, words, shares)
-        self.positions.prepare(direction)
-        return direction
-
-    def ones(self, d: DirectionClimb) -> np.ndarray:
-        """Return inverse totals of a direction's given words: their values are probabilities already."""
-        return self._ones[d.way]
+        assert m.climbing is not None, "its declaration says that it is reconstructed from"
+        self.positions[d] = m.climbing(self, d, given, observed)
+        families = [lexicon, nulls, self.positions[d].family]
+        return DirectionClimb(d == 0, given, observed, float(m.p_null[d]), lexicon, nulls, families, words, shares)
 
     def evaluate(self, d: DirectionClimb) -> tuple[float, float, float]:
-        """Compute all of the step that ``d`` tries; gradients and totals are written to its families."""
+        """Compute all of the step that ``d`` tries: the objective with its priors, without them, and ln P(x | y).
+
+        Gradients and totals are written to its families.
+        """
         for family in d.families:
             if isinstance(family, DistributionFamily):
                 family.gradient[:] = 0
         uses = np.zeros(len(d.lexicon.totals))
         null_gradient, null_uses = np.zeros(len(d.null.p)), 0.0
         sums, extra = np.zeros(2), np.zeros(())
-        moves = self.positions.wants_apart(d)
+        positions = self.positions[d.way]
         for chunk in self.matrices.chunks:
             cells = self.matrices.cells
-            apart = self.matrices.second if moves else _NONE
+            apart = self.matrices.second if positions.apart else _NONE
             self.matrices.index(chunk)
             self.matrices.fill(chunk, d.lexicon.tried, MISSING, cells)
             part = DirectedChunk(chunk, d.given, d.observed, d.forward)
-            extra = extra + self.positions.pass_over(part, d, cells, apart)
+            extra = extra + positions.pass_over(part, d, cells, apart)
             found = part.outcome
             sums += found.objective.sum(), found.loglik.sum()
-            self.positions.after(chunk, d, apart)
+            if positions.apart:
+                positions.after(chunk, d.forward, apart)
             self.matrices.collect(chunk, d.lexicon.gradient, cells)
             a, b = d.given.offsets[chunk.k0], d.given.offsets[chunk.k1]
             uses += np.bincount(d.given.tokens[a:b], found.uses, len(uses))
@@ -133,17 +135,13 @@ class Climb:
         if d.null.moves:
             d.null.gradient[:] = null_gradient
             d.null.totals[:] = null_uses
-        self.positions.gradients(d, extra)
-        return sums[0] + self._log_prior(d), sums[0], sums[1]
-
-    def _log_prior(self, d: DirectionClimb) -> float:
-        """Add the gradients of the priors; return the logarithm of the priors, up to a constant."""
-        total = 0.0
+        positions.gradients(extra)
+        log_prior = positions.log_prior()
         if self.how.mre_smoothing:
             ptr, _, by_id = d.lexicon.place
             place, smoothing = (ptr, self.table.ids, by_id, d.lexicon.tried, d.words), float(self.how.mre_smoothing)
-            total += km.pull(*place, smoothing, d.word_shares, d.lexicon.gradient)
-        return total + self.positions.log_prior(d)
+            log_prior = km.pull(*place, smoothing, d.word_shares, d.lexicon.gradient) + log_prior
+        return sums[0] + log_prior, sums[0], sums[1]
 
     def steps(self, iterations: int) -> Iterator[int]:
         """Climb, yielding after the start and after each iteration."""
@@ -170,7 +168,8 @@ class Climb:
         tiers = np.zeros(TIERS)
         lexicon = lexicon_from_counts(table, counts[0], counts[1], tiers, self.settings.alpha, False, self.pool)
         fields = lexical_fields(m.words, table, lexicon, counts, tiers, nulls[1], nulls[0], m.p_null)
-        found: LexicalModel = self.positions.reached(fields)
+        assert m.climbing is not None
+        found: LexicalModel = m.climbing.reached(self, fields, self.positions)
         return found
 
 
