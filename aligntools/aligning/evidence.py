@@ -78,16 +78,6 @@ class SourceEvidence:
     priors: "Priors | None" = None
     places: "Places | None" = None
 
-    def with_words(self, other: "SourceEvidence") -> "SourceEvidence":
-        """Return this answer with the links of single words (``alone``), scaled by the belief in those of sentences."""
-        from aligntools.formats.links.priors import combined
-
-        share = float(self.about.get("belief", 1.0))
-        alone = None if other.priors is None else other.priors.believed(share)
-        found = [one for one in (self.priors, alone) if one is not None]
-        about = self.about | {"alone": other.about | {"belief": share}}
-        return replace(self, about=about, priors=combined(found) if found else None)
-
 
 class Source(ABC):
     """What knows words beforehand, of any text; a subclass is of words or of text."""
@@ -469,7 +459,15 @@ def ask(
 
 def evidence_from(source: Source, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> SourceEvidence:
     """Return what a source knows of a text; where it reads a sample of the pairs, of words by themselves too."""
+    from aligntools.formats.links.priors import combined
+
     found, alone = source.known(written, pool, tell), None
     if isinstance(source, TextSource) and source.pairs_of(*sizes(written)) != len(written):
         alone = source.alone
-    return found if alone is None else found.with_words(alone.known(written, pool, tell))
+    if alone is None:
+        return found
+    words, share = alone.known(written, pool, tell), float(found.about.get("belief", 1.0))
+    of_words = None if words.priors is None else words.priors.believed(share)
+    priors = [one for one in (found.priors, of_words) if one is not None]
+    about = found.about | {"alone": words.about | {"belief": share}}
+    return replace(found, about=about, priors=combined(priors) if priors else None)

@@ -2,11 +2,10 @@
 
 import logging
 import os
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from aligntools.aligning.evidence import (
     About,
@@ -35,16 +34,25 @@ if TYPE_CHECKING:
     from aligntools.words.vocabulary import AnyVocabulary
 
 _log = logging.getLogger("aligntools")
+Vectors: TypeAlias = Callable[[Sequence[Sequence[str]], "Pool"], "list[np.ndarray]"]
 
 # Vectors of words: of files, and of an encoder of words by themselves
 
 
 class VectorSource(WordSource):
-    """What has vectors of words in one space; a subclass says which."""
+    """What has vectors of words in one space.
 
-    @abstractmethod
-    def vectors(self, words: Sequence[Sequence[str]], pool: "Pool") -> "list[np.ndarray]":
-        """Return the vectors of source and of target words, zeros where there is none."""
+    vectors: Called with the source and the target words; returns their vectors, zeros where there is none.
+    believed: How far they are believed is known elsewhere; the agreement with a text is for readers alone.
+    """
+
+    def __init__(self, about: About, vectors: Vectors, believed: bool = False) -> None:
+        self._about, self.vectors, self.believed = about, vectors, believed
+
+    @property
+    def about(self) -> About:
+        """What is said of where they are from."""
+        return self._about
 
     def of_words(self, source: "AnyVocabulary", target: "AnyVocabulary", pool: "Pool") -> SourceEvidence:
         """Return which words are near to each other."""
@@ -61,54 +69,26 @@ class VectorSource(WordSource):
 
         assert evidence.priors is not None
         agreed = agreement(evidence.priors, written)
+        about = evidence.about | {"agreement": round(agreed, 4)}
+        if self.believed:
+            return SourceEvidence(about, evidence.priors)
         share = belief(agreed)
-        about = {"agreement": round(agreed, 4), "belief": round(share, 4)}
-        return SourceEvidence(evidence.about | about, evidence.priors.believed(share))
+        return SourceEvidence(about | {"belief": round(share, 4)}, evidence.priors.believed(share))
 
 
-@dataclass(frozen=True)
-class FileVectors(VectorSource):
-    """Vectors in files."""
+def vectors_of_files(paths: Sequence[str], words: Sequence[Sequence[str]]) -> "list[np.ndarray]":
+    """Read the vectors of source and of target words, of a file each."""
+    from aligntools.formats.models.word_vectors import read_word_vectors
 
-    paths: tuple[str, str]
-
-    @property
-    def about(self) -> About:
-        """Their names."""
-        return {"name": " ".join(os.path.basename(path) for path in self.paths)}
-
-    def vectors(self, words: Sequence[Sequence[str]], pool: "Pool") -> "list[np.ndarray]":
-        """Read those of the words."""
-        from aligntools.formats.models.word_vectors import read_word_vectors
-
-        one, other = (read_word_vectors(path, own) for path, own in zip(self.paths, words, strict=True))
-        for path, own, side in zip(self.paths, (one, other), ("source", "target"), strict=True):
-            if len(own) and not own.any():
-                why = "another language, exchanged sides, or another tokenization?"
-                _log.warning("%s has no vector of any word of the %s side: %s", path, side, why)
-        if one.shape[1] != other.shape[1]:
-            problem = f"has vectors of {other.shape[1]} numbers, and {self.paths[0]} of {one.shape[1]}"
-            raise DataError(self.paths[1], None, f"{problem}; both have to be of one space")
-        return [one, other]
-
-
-class EncodedWords(VectorSource):
-    """Vectors that an encoder has for words by themselves."""
-
-    @property
-    def about(self) -> About:
-        """Its name."""
-        from aligntools.encoding import word_encoder
-
-        return {"name": word_encoder.NAME}
-
-    def vectors(self, words: Sequence[Sequence[str]], pool: "Pool") -> "list[np.ndarray]":
-        """Encode the words."""
-        from aligntools.encoding import word_encoder
-
-        found = [word_encoder.word_vectors(own, pool) for own in words]
-        word_encoder.loaded.cache_clear()
-        return found
+    one, other = (read_word_vectors(path, own) for path, own in zip(paths, words, strict=True))
+    for path, own, side in zip(paths, (one, other), ("source", "target"), strict=True):
+        if len(own) and not own.any():
+            why = "another language, exchanged sides, or another tokenization?"
+            _log.warning("%s has no vector of any word of the %s side: %s", path, side, why)
+    if one.shape[1] != other.shape[1]:
+        problem = f"has vectors of {other.shape[1]} numbers, and {paths[0]} of {one.shape[1]}"
+        raise DataError(paths[1], None, f"{problem}; both have to be of one space")
+    return [one, other]
 
 
 def _of_vectors(about: About) -> str:
@@ -130,11 +110,12 @@ class VectorsKind(SourceKind[VectorsSettings]):
         one, other = map(os.path.abspath, settings.vectors)
         return replace(settings, vectors=(one, other))
 
-    def source(self, settings: VectorsSettings) -> FileVectors:
+    def source(self, settings: VectorsSettings) -> VectorSource:
         """Return what reads the files."""
         assert settings.vectors is not None
-        one, other = map(os.fspath, settings.vectors)
-        return FileVectors((one, other))
+        paths = [os.fspath(path) for path in settings.vectors]
+        about = {"name": " ".join(map(os.path.basename, paths))}
+        return VectorSource(about, lambda words, _pool: vectors_of_files(paths, words))
 
     def summary(self, about: About) -> str:
         """Return a one-line summary."""
@@ -144,12 +125,17 @@ class VectorsKind(SourceKind[VectorsSettings]):
 class WordEncoderKind(SourceKind[WordEncoderSettings]):
     """The encoder of words by themselves."""
 
-    def source(self, settings: WordEncoderSettings) -> EncodedWords:
+    def source(self, settings: WordEncoderSettings) -> VectorSource:
         """Return the encoder, which has to be installed."""
         from aligntools.encoding import word_encoder
 
+        def vectors(words: Sequence[Sequence[str]], pool: "Pool") -> "list[np.ndarray]":
+            found = [word_encoder.word_vectors(own, pool) for own in words]
+            word_encoder.loaded.cache_clear()
+            return found
+
         word_encoder.check()
-        return EncodedWords()
+        return VectorSource({"name": word_encoder.NAME}, vectors)
 
     def summary(self, about: About) -> str:
         """Return a one-line summary."""
@@ -157,31 +143,6 @@ class WordEncoderKind(SourceKind[WordEncoderSettings]):
 
 
 # Encoders: what one knows of a text before training, and of any text that weights ask about
-
-
-@dataclass(frozen=True, eq=False)
-class SingleWords(VectorSource):
-    """The states of words by themselves."""
-
-    member: "Member"
-
-    @property
-    def about(self) -> About:
-        """Nothing but what its encoder is."""
-        return {}
-
-    def vectors(self, words: Sequence[Sequence[str]], pool: "Pool") -> "list[np.ndarray]":
-        """Encode the most frequent words."""
-        return [self.member.vectors(own, pool) for own in words]
-
-    def tried(self, evidence: SourceEvidence, written: "Bitext") -> SourceEvidence:
-        """Return the same: how far the encoder is believed shows in sentences. The agreement is for readers."""
-        from aligntools.encoding.lexicon import agreement
-
-        assert evidence.priors is not None
-        return SourceEvidence(
-            evidence.about | {"agreement": round(agreement(evidence.priors, written), 4)}, evidence.priors
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,9 +191,12 @@ class EncoderSource(TextSource):
         return self.settings.lines_of(pairs)
 
     @property
-    def alone(self) -> SingleWords:
-        """The states of words by themselves: most words of a large text are in no sentence that is read."""
-        return SingleWords(self.member)
+    def alone(self) -> VectorSource:
+        """The states of words by themselves: most words of a large text are in no sentence that is read.
+
+        How far the encoder is believed shows in sentences.
+        """
+        return VectorSource({}, lambda words, pool: [self.member.vectors(own, pool) for own in words], believed=True)
 
     def of_part(self, written: "Bitext", text: "Bitext", pool: "Pool") -> "tuple[Priors, About]":
         """Return links of words, as if all were believed, and how far words choose each other."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from aligntools.aligning.evidence_kinds import FileVectors
+from aligntools.aligning.evidence_kinds import vectors_of_files
 from aligntools.encoding import encoder as encoders
 from aligntools.encoding.similarities import near_pairs
 from aligntools.formats.models import encoder_folder
@@ -87,7 +87,7 @@ def of_files(paths: tuple[str, str], source: Text, target: Text, pool: Pool) -> 
         numbers = {word: n for n, word in enumerate(words)}
         ids.append(np.array([(numbers[word], token) for word, token in known], np.int64).reshape(-1, 2))
     found = []
-    for text, own, read in zip((source, target), ids, FileVectors(paths).vectors(forms, pool), strict=True):
+    for text, own, read in zip((source, target), ids, vectors_of_files(paths, forms), strict=True):
         sums = np.zeros((len(text.words), read.shape[1]), np.float32)
         np.add.at(sums, own[:, 1], read[own[:, 0]])
         found.append(unit_from_mean(sums))

@@ -51,13 +51,6 @@ class Asking:
         """Return the name of what is kept of the kind."""
         return ".".join([KNOWN, self.kind.name, *(f"{n:06d}" for n in numbers)])
 
-    def rows(self, source: TextSource, part: int) -> np.ndarray:
-        """Return which pairs of a part are read: of the whole text so many, evenly spread, and those that are named."""
-        total, first = sum(self.pairs), sum(self.pairs[:part])
-        spread = np.linspace(0, total - 1, source.pairs_of(total)).astype(np.int64)
-        chosen = np.union1d(spread, np.array(source.lines_of(total), np.int64))
-        return chosen[(chosen >= first) & (chosen < first + self.pairs[part])] - first
-
 
 @cache
 def _source(kind: SourceKind[Settings], settings: Settings) -> Source:
@@ -65,12 +58,16 @@ def _source(kind: SourceKind[Settings], settings: Settings) -> Source:
 
 
 def ask_part(work: PartedText, asking: Asking, part: int, pool: Pool) -> None:
-    """Keep what a source says of some pairs of a part."""
+    """Keep what a source says of some pairs of a part: of the whole text so many, evenly spread, and those named."""
     source, name = asking.source, asking.name(part)
     if work.store.has(name):
         return
     assert isinstance(source, TextSource)
-    written = pick(load_text(work.store, written_name(*work.place(part))), asking.rows(source, part))
+    total, first = sum(asking.pairs), sum(asking.pairs[:part])
+    spread = np.linspace(0, total - 1, source.pairs_of(total)).astype(np.int64)
+    chosen = np.union1d(spread, np.array(source.lines_of(total), np.int64))
+    rows = chosen[(chosen >= first) & (chosen < first + asking.pairs[part])] - first
+    written = pick(load_text(work.store, written_name(*work.place(part))), rows)
     priors, facts = source.of_part(written, in_lower_case(written) if asking.lowercase else written, pool)
     given_pairs.keep_priors(work.store, name, priors, facts)
 
