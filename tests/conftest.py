@@ -49,6 +49,7 @@ GROUPS = (
     ("parsing", "parsing cli/test_parse cli/test_transfer api/test_pars"),
     ("tagging", "tagging cli/test_tag api/test_tag"),
     ("damage", "bench/test_abuse"),
+    ("browser", "viewing"),  # which starts once
     ("pages", "test_docs"),
     ("warming", "test_warming"),
     (

@@ -12,12 +12,19 @@ from aligntools.ground import memory
 from aligntools.ground.errors import DataError
 
 
+def write_whole(path, text):
+    """Write a file under another name first: a worker may be ended between opening and writing."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(text)
+    part.replace(path)
+
+
 def square(job, pool):
     """Write a number's square, by the pool's threads, and who did it."""
     folder, number = job
     (parts,) = pool.map(lambda x: x * x, [number])
-    Path(folder, str(number)).write_text(str(parts))
-    Path(folder, f"{number}.by").write_text(str(os.getpid()))
+    write_whole(Path(folder, str(number)), str(parts))
+    write_whole(Path(folder, f"{number}.by"), str(os.getpid()))
 
 
 def surroundings(job, pool):
@@ -62,8 +69,7 @@ def warns(job, pool):
 def waits(job, pool):
     """Say where it runs, and never end."""
     folder, number = job
-    Path(folder, f"{number}.part").write_text(str(os.getpid()))
-    os.replace(Path(folder, f"{number}.part"), Path(folder, str(number)))
+    write_whole(Path(folder, str(number)), str(os.getpid()))
     try:
         time.sleep(600)
     finally:
