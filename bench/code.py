@@ -47,7 +47,9 @@ def _digest(starts, commands, data):
     if ("bench.measuring", "aligntools") in texts and not named:  # which commands it runs is not known here
         modules.add(PACKAGE)
     if named:
-        modules |= {"aligntools.cli.main", *(f"aligntools.cli.{name.replace('-', '_')}" for name in named)}
+        from aligntools.cli.programs import module_of
+
+        modules |= {"aligntools.cli.main", *map(module_of, named)}
     digest = hashlib.sha256(code_hash().encode() if PACKAGE in modules else b"")
     for name, text in sorted(texts.items()):
         digest.update(f"{name}\n{text}\n".encode())

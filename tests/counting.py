@@ -2,7 +2,6 @@
 
 import ast
 import collections
-import importlib
 import re
 from pathlib import Path
 
@@ -44,11 +43,12 @@ def lines(*folders, suffix=".py"):
 
 def options():
     """Return the long options of each command that is listed."""
+    from aligntools.cli import programs
     from aligntools.cli.main import COMMANDS
 
     found = {}
     for name in COMMANDS:
-        command = importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command
+        command = programs.command(name)
         shown = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
         found[name] = {o for p in shown for o in (*p.opts, *p.secondary_opts) if o.startswith("--")}
     return found

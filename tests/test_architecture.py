@@ -469,7 +469,7 @@ def test_files_formats_and_places():
 #: Everywhere else words stand between spaces and tabs, and lines end with a newline: `split_words`, `is_blank`.
 AT_WHITE_SPACE = {
     "messages, options, tables of our own": """aligning/contrastive aligning/contrastive/files
-        serving/app tagging/taggers cli/drop_ins cli/kinds cli/options cli/precompile cli/project
+        serving/app tagging/taggers cli/installation cli/kinds cli/options cli/precompile cli/project
         cli/standins/eflomal.py ground metrics parsing/feature_space tagging/unknown_words
         viewing words/line_scan
         formats/annotation/conll.py formats/annotation/conll_layouts formats/models/modelfile
@@ -480,7 +480,7 @@ AT_WHITE_SPACE = {
         formats/text/giza_trainings formats/translation/grammar_text""",
     "what a file begins with": "projecting/markup/markup_transfer models constituents/parsers",
     "as the program does in whose place it stands": """adapters/eflomal/priors adapters/eflomal/text adapters/simalign
-        metrics/scorers cli/standins/eflomal_align cli/standins/mgiza formats/links/dictionary
+        metrics/scorers cli/standins/mgiza formats/links/dictionary
         formats/translation/arpa words/white_space""",
     "raw text and documents, in which all white space is alike": """serving/answers
         formats/annotation/raw_text formats/markup projecting/markup words/pieces""",

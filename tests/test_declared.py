@@ -1,7 +1,6 @@
 """An option is declared once, as a field of settings; what users see of it is made from there."""
 
 import dataclasses
-import importlib
 import inspect
 from typing import Literal
 
@@ -12,7 +11,7 @@ from click.testing import CliRunner
 import aligntools as at
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.cli import declarations as on_command_line
-from aligntools.cli import options
+from aligntools.cli import options, programs
 from aligntools.cli.flags import as_flag, renamed, said
 from aligntools.formats.text.text_settings import RawReading, Reading
 from aligntools.ground import declarations
@@ -141,7 +140,7 @@ COMMANDS = {
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_commands_have_the_options_that_are_declared(name):
     """Each with the field's default and range."""
-    command = importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command
+    command = programs.command(name)
     found = {parameter.name: parameter for parameter in command.params}
     kinds, otherwise = COMMANDS[name]
     for kind in kinds:

@@ -1,4 +1,4 @@
-"""Commands by name: each is a module that is imported when the command is called."""
+"""Commands by name: the module of each is imported when the command is called."""
 
 import ast
 import importlib
@@ -9,12 +9,33 @@ from typing import Any
 
 import click
 
+#: Modules that several commands share. Any other command's module has its name, with ``_`` for ``-`` and no ``.py``.
+SHARED = {
+    "aligntools.cli": {
+        "grammars": ("extract-grammar", "filter-grammar"),
+        "installation": ("drop-ins", "warmup"),
+        "language_models": ("train-lm", "eval-lm"),
+        "scoring": ("eval-aer", "eval-sentences", "eval-tags", "eval-uas", "eval-brackets", "eval-bleu"),
+        "taggers": ("train-hmm", "train-tagger"),
+    },
+    "aligntools.cli.standins": {
+        "eflomal": ("eflomal", "eflomal-align", "eflomal-makepriors"),
+        "giza_numbers": ("plain2snt", "snt2cooc"),
+        "links": ("atools", "extract_lex", "merge_alignment.py", "symal"),
+    },
+}
+
+
+def module_of(name: str, package: str = "aligntools.cli") -> str:
+    """Return the name of the module that has a command."""
+    own = name.removesuffix(".py").replace("-", "_")
+    return f"{package}.{next((module for module, names in SHARED[package].items() if name in names), own)}"
+
 
 def command(name: str, package: str = "aligntools.cli") -> click.Command:
-    """Return the click command of a module, which has the command's name with ``_`` for ``-`` and no ``.py``."""
-    module = importlib.import_module(f"{package}.{name.removesuffix('.py').replace('-', '_')}")
-    found: click.Command = module.command
-    return found
+    """Return the click command of a name."""
+    there = vars(importlib.import_module(module_of(name, package))).values()
+    return next(one for one in there if isinstance(one, click.Command) and one.name == name)
 
 
 def docstring(function: Callable[..., Any] | None) -> str | None:

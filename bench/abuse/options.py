@@ -1,11 +1,11 @@
 """Option values that make no sense: every option of every command, with each of a list of values."""
 
-import importlib
 import shutil
 from collections.abc import Iterator
 
 import click
 
+from aligntools.cli import programs
 from bench.abuse import driving, forking, lines, verdicts
 
 #: Values; ``{folder}`` is an empty folder, ``old.text`` and ``old.model`` are files.
@@ -46,7 +46,7 @@ def parameters(command: str) -> list[click.Parameter]:
             *(click.Option([flag, f"o{k}"], metavar="FILE") for k, flag in enumerate(files)),
             *(click.Option([flag, f"v{k}"], type=float) for k, flag in enumerate(others)),
         ]
-    found = importlib.import_module(f"aligntools.cli.{command.replace('-', '_')}").command.params
+    found = programs.command(command).params
     return [p for p in found if isinstance(p, click.Option) and not p.is_flag and not p.count]
 
 

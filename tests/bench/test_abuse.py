@@ -1,12 +1,11 @@
 """The harness that tries to break the toolkit: that it sees what is wrong, and a small part of what it does."""
 
-import importlib
 import random
 
 import click
 import pytest
 
-from aligntools.cli import kinds
+from aligntools.cli import kinds, programs
 from aligntools.cli.main import COMMANDS
 from aligntools.cli.standins import PROGRAMS
 from bench.abuse import damages, driving, inputs, lines, verdicts
@@ -27,7 +26,7 @@ def test_tables_are_complete():
     missing = []
     for name in COMMANDS.keys() - {"serve"}:
         own = {t for line in found if line.command == name for word in line.words for t in (word.text, word.field)}
-        for parameter in importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command.params:
+        for parameter in programs.command(name).params:
             option = isinstance(parameter, click.Option) and not isinstance(parameter, kinds.Former)
             named = option and parameter.metavar in FILES
             if named and not own & {*parameter.opts, f"{parameter.name}="} and not ELSEWHERE & set(parameter.opts):

@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from aligntools.cli import drop_ins, standins
+from aligntools.cli import installation, standins
 from tests.cli.running import fails, ran, run
 from tests.places import ROOT
 
@@ -64,7 +64,7 @@ def test_files_and_folders_of_others(tmp_path):
     fails(run("drop-ins", tmp_path), "fast_align is there, and not from this command", "--overwrite", status=2)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["atools", "fast_align", "link"]
     ran("drop-ins", "-v", "--overwrite", tmp_path)
-    assert drop_ins.MARK in (tmp_path / "fast_align").read_text()
+    assert installation.MARK in (tmp_path / "fast_align").read_text()
     assert (tmp_path / "link").read_text() == "what a link leads to\n"
     ran("drop-ins", tmp_path)  # over its own
     (tmp_path / "file").write_text("")
@@ -76,7 +76,7 @@ def test_files_and_folders_of_others(tmp_path):
 
 
 def test_packages_are_two_lines_for_each_adapter(tmp_path, monkeypatch):
-    monkeypatch.setattr(drop_ins, "_packages", lambda: ["systran_align"])
+    monkeypatch.setattr(installation, "_packages", lambda: ["systran_align"])
     run("drop-ins", tmp_path)
     text = (tmp_path / "python" / "systran_align" / "__init__.py").read_text()
     assert "\nfrom aligntools.adapters.systran_align import *" in text

@@ -1,19 +1,18 @@
 """No option is declared that no test uses."""
 
 import functools
-import importlib
 import re
 
 import click
 import pytest
 
-from aligntools.cli import kinds
+from aligntools.cli import kinds, programs
 from aligntools.cli.main import COMMANDS
 from tests.places import ROOT
 
 
 def options_of(name):
-    command = importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command
+    command = programs.command(name)
     return [p for p in command.params if isinstance(p, click.Option)]
 
 

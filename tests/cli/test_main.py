@@ -262,15 +262,15 @@ def test_streams_that_are_closed(tmp_path):
 
 
 def test_warmup_says_what_it_did_and_where_the_code_is_kept(monkeypatch):
-    from aligntools.cli import warmup
+    from aligntools.cli import installation
 
-    monkeypatch.setattr(warmup, "_part", lambda name: (name, 1.25))  # what it does is tests/test_warming.py's
+    monkeypatch.setattr(installation, "_part", lambda name: (name, 1.25))  # what it does is tests/test_warming.py's
     done = run("warmup", "--threads", 1)
     assert (done.returncode, done.stdout) == (0, b"")
     assert re.fullmatch(rb"compiled in [\d.]+ s; kept in .*\n", done.stderr)
     assert run("warmup", "--threads", 1, "-q").stderr == b""
     parts = run("warmup", "--threads", 1, "-v").stderr.decode().splitlines()[:-1]
-    assert parts == [f"{name}: 1.2 s" for name in warmup.PARTS]
+    assert parts == [f"{name}: 1.2 s" for name in installation.PARTS]
 
 
 def test_what_the_library_logs_is_a_line_on_standard_error():

@@ -1,12 +1,11 @@
 """Every option that takes a number takes those of its range alone, whatever the command."""
 
-import importlib
 import itertools
 
 import click
 import pytest
 
-from aligntools.cli import kinds
+from aligntools.cli import kinds, programs
 from aligntools.cli.main import COMMANDS, run
 from aligntools.ground import ranges
 from tests.cli.running import run as run_whole
@@ -18,7 +17,7 @@ KINDS = (kinds.Number, kinds.Numbers, kinds.Size, kinds.Column)
 
 def commands():
     for name in COMMANDS:
-        yield name, importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command
+        yield name, programs.command(name)
 
 
 def numeric(command):

@@ -1,19 +1,18 @@
 """No command writes over what it reads, nor two results into one file."""
 
 import contextlib
-import importlib
 import os
 import re
 
 import click
 import pytest
 
-from aligntools.cli import kinds, options
+from aligntools.cli import kinds, options, programs
 from aligntools.cli.main import COMMANDS
 from aligntools.ground.errors import UsageProblem
 from tests.cli.running import fails, ran, run
 
-ALL = [importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command for name in COMMANDS]
+ALL = [programs.command(name) for name in COMMANDS]
 FILES = [
     (command, p)
     for command in ALL

@@ -1,19 +1,15 @@
 """What every command says beside its output: notes of old spellings, and more or less with -v and -q."""
 
-import importlib
 import re
 
 import pytest
 
+from aligntools.cli import programs
 from aligntools.cli.main import COMMANDS
 from tests.cli.running import run
 from tests.contracts.test_refusals import path_of
 
-RENAMED = [
-    (name, old, new)
-    for name in COMMANDS
-    for old, new in importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command.renamed.items()
-]
+RENAMED = [(name, old, new) for name in COMMANDS for old, new in programs.command(name).renamed.items()]
 #: Command lines, and what -v says of each besides; S/ and M/ are samples and models, as in ``refusals.txt``.
 FIGURES = """
 train-hmm --tagged S/en.tagged --latent 2 --members 1 --iterations 2 -o x: log-likelihood

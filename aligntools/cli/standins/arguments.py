@@ -47,14 +47,3 @@ class ProgramParser(argparse.ArgumentParser):
         if message:
             sys.stderr.write(harmless(message))
         raise click.exceptions.Exit(status)
-
-
-def eflomal_parser(program: str, description: str) -> ProgramParser:
-    """Return a command line with what eflomal's programs share: messages, and the text."""
-    p = ProgramParser(prog=program, description=description)
-    p.add_argument("-v", "--verbose", action="store_true", help="say what is done")
-    p.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    p.add_argument("-s", "--source", metavar="FILE", help="source text")
-    p.add_argument("-t", "--target", metavar="FILE", help="target text")
-    p.add_argument("-i", "--input", metavar="FILE", help="both, ' ||| ' between the sides, instead of -s and -t")
-    return p

@@ -1,15 +1,18 @@
-"""Text in GIZA++'s numbers: what its plain2snt and snt2cooc write."""
+"""Stands in for GIZA++'s plain2snt and snt2cooc, which write text in numbers: their arguments, files and messages."""
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
+from aligntools.cli.kinds import Named, placed
+from aligntools.cli.standins.arguments import Wrong, program
 from aligntools.formats.opening import files
 from aligntools.formats.text.bitext import read_side
 from aligntools.formats.text.corpus import Side
 from aligntools.formats.text.giza_trainings import FIRST, format_cooc, format_snt, format_vcb, read_snt
-from aligntools.ground.errors import DataError
+from aligntools.ground.errors import DataError, harmless
 
 
 def number_texts(
@@ -91,3 +94,79 @@ def _together(source: Side, target: Side, starts: np.ndarray, words: np.ndarray)
         found = target.tokens[target.offsets[n] : target.offsets[n + 1]]
         np.add.at(counts, np.searchsorted(keys, (given.astype(np.int64)[:, None] * size + found).ravel()), 1)
     return counts
+
+
+_PLAIN2SNT = """\
+plain2snt txt1 txt2 [txt3 txt4 -weight w -vcb1 output1.vcb -vcb2 output2.vcb -snt1 output1_output2.snt -snt2\
+ output2_output1.snt]
+ Converts plain text into GIZA++ snt-format.
+"""
+_ENDS = (".tok", ".txt")
+
+
+def _base(name: str) -> str:
+    """Return a name behind its last slash; as it is where that is nothing."""
+    return name[name.rfind("/") + 1 :] or name
+
+
+@program("plain2snt")
+def plain2snt(args: list[str]) -> int:
+    """Write a text's vocabularies and sentence pairs in numbers."""
+    weights: list[float] = []
+    names: dict[str, str] = {}
+    texts: list[str] = []
+    rest = iter(args)
+    for argument in rest:
+        if argument in ("-weight", "-snt1", "-snt2", "-vcb1", "-vcb2"):
+            value = next(rest, None)
+            if value is None:
+                raise Wrong(f"{argument} takes a value\n{_PLAIN2SNT}".rstrip("\n"))
+            if argument == "-weight":
+                try:
+                    weights.append(float(value))
+                except ValueError:
+                    raise Wrong(f"-weight '{value}' is not a number") from None
+            else:
+                names[argument] = value
+        else:
+            texts.append(argument)
+    if len(texts) % 2 or not texts:
+        raise Wrong(_PLAIN2SNT.rstrip("\n"))
+    first, second = texts[:2]
+    if any(first.endswith(end) and second.endswith(end) and min(len(first), len(second)) > 4 for end in _ENDS):
+        first, second = first[:-4], second[:-4]
+        sys.stderr.write(harmless(f"w1:{first} w2:{second}\n"))
+    sys.stdout.write(harmless(f"{first} -> {_base(first)}\n{second} -> {_base(second)}\n"))
+    made = {
+        "-snt1": f"{first}_{_base(second)}.snt",
+        "-snt2": f"{second}_{_base(first)}.snt",
+        "-vcb1": f"{first}.vcb",
+        "-vcb2": f"{second}.vcb",
+    } | names
+    with placed([Named("", text) for text in texts], [Named(flag, path) for flag, path in made.items()]):
+        vcb, snt = ((made[f"-{kind}1"], made[f"-{kind}2"]) for kind in ("vcb", "snt"))
+        left_out = number_texts(list(zip(texts[::2], texts[1::2], strict=True)), weights, vcb, snt)
+    for source, a, target, b in left_out:
+        about = f"(source: {source} {a} target: {target} {b})"
+        sys.stderr.write(harmless(f"WARNING: filtered out empty sentence {about}.\n"))
+    return 0
+
+
+_SNT2COOC = "Usage: snt2cooc output vcb1 vcb2 snt12 \nConverts GIZA++ snt-format into plain text.\n"
+
+
+@program("snt2cooc")
+def snt2cooc(args: list[str]) -> int:
+    """Write which words occur together in a file of sentence pairs."""
+    if len(args) not in (4, 5):
+        raise Wrong(_SNT2COOC.rstrip("\n"))
+    if args[4:] not in ([], ["-counts"]):
+        raise Wrong(f"ERROR: wrong option {args[4]}")
+    output, source, target, snt = args[:4]
+    inputs = [Named("vcb1", source), Named("vcb2", target), Named("snt12", snt)]
+    with placed(inputs, [Named("output", output)]):
+        from aligntools.ground.parallel import available_cores
+
+        write_cooccurrences(snt, output, bool(args[4:]), available_cores())
+    sys.stderr.write("END.\n")
+    return 0

@@ -1,4 +1,4 @@
-"""``aligntools train-hmm``: hidden Markov models of alignments, of induced tags and of given ones."""
+"""``aligntools train-hmm``: hidden Markov models of alignments and tags; ``train-tagger``: of tags alone."""
 
 import sys
 import time
@@ -111,7 +111,7 @@ USES = {
     ),
 )
 @options.group("Resources and messages", training.log_json, options.threads, options.seed, options.verbosity)
-def command(**o: Any) -> None:
+def train_hmm(**o: Any) -> None:
     """Train a hidden Markov model: a tagger from text with tags, induced tags from text without, or alignments.
 
     Models of --tagged and --text are for `tag -m`, models of parallel text (-s and -t) for `align -m`. With --text,
@@ -213,3 +213,25 @@ def _alignments(o: dict[str, Any]) -> None:
         with reporter.stage("saving"):
             aligner.save(o["output"])
         reporter.summary(len(bitext), None, bitext.skipped.summary())
+
+
+#: What only alignments of parallel text need.
+_ALIGNING = USES["parallel text"] - USES["--text"] - USES["--tagged"]
+
+train_tagger = options.Command(
+    "train-tagger",
+    params=[p for p in train_hmm.params if p.name not in _ALIGNING],
+    callback=train_hmm.callback,
+    basic="tagged text output format column partial dictionary preset latent classes tokens states save_classes"
+    " save_paths threads seed quiet",
+    help="""Train a tagger: from text with tags (--tagged), with tags for some of its words (--partial), or without
+    tags (--text).
+
+    The same as train-hmm, without what aligns parallel text.
+
+    \b
+    Example:
+      aligntools train-tagger -q --tagged data/samples/en.tagged -o /tmp/en.tagger
+      aligntools tag -m /tmp/en.tagger data/samples/en.txt
+    """,
+)

@@ -1,10 +1,12 @@
-"""``aligntools drop-ins``: programs and Python packages under other aligners' names, written into a folder."""
+"""``aligntools drop-ins`` and ``warmup``: other aligners' names, and compiled code, in folders."""
 
 import importlib.util
 import os
 import shlex
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -46,7 +48,7 @@ from aligntools.adapters.{name} import *  # noqa: F403
     click.option("--overwrite", is_flag=True, help="Replace files of these names that this command did not write."),
 )
 @options.group("Messages", options.verbosity)
-def command(folder: str, overwrite: bool, quiet: bool, verbose: bool) -> None:
+def drop_ins(folder: str, overwrite: bool, quiet: bool, verbose: bool) -> None:
     """Write programs into DIR that take other aligners' flags and print what they print.
 
     With DIR first on the PATH, a pipeline that calls those aligners calls aligntools instead. The programs run with the
@@ -113,3 +115,49 @@ def _write(path: Path, text: str) -> None:
             Path(name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise DataError(str(path), None, f"cannot be written: {error.strerror or error}") from None
+
+
+#: The functions of `precompile`, those that compile longest first.
+PARTS = ("aligning", "translating", "parsing", "tagging", "constituents", "encoding", "clustering", "sentences")
+
+
+@click.command("warmup", cls=options.Command)
+@options.group("Common options", options.threads, options.verbosity)
+def warmup(threads: int, quiet: bool, verbose: bool) -> None:
+    """Compile everything once and keep it, so that no later run waits for the compiler.
+
+    \b
+    Example:
+      aligntools warmup
+    """
+    from aligntools.ground import compiler
+
+    began = time.perf_counter()
+    for part, seconds in _warm(min(threads, len(PARTS))):
+        if verbose and not quiet:
+            click.echo(f"{part}: {seconds:.1f} s", err=True)
+    if not quiet:
+        folder = compiler.cache_folder()
+        where = f"kept in {folder}" if folder else "not kept: no writable folder"
+        click.echo(f"compiled in {time.perf_counter() - began:.1f} s; {where}", err=True)
+
+
+def _warm(processes: int) -> Iterator[tuple[str, float]]:
+    """Warm up all parts; yield the name and the seconds of each. Numba compiles one function at a time a process."""
+    if processes == 1:
+        yield from map(_part, PARTS)
+        return
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    # not forked: the parent may have threads
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(_part, PARTS)
+
+
+def _part(name: str) -> tuple[str, float]:
+    began = time.perf_counter()
+    from aligntools.cli.precompile import warm
+
+    warm(name)
+    return name, time.perf_counter() - began
