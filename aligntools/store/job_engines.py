@@ -80,10 +80,8 @@ def mapping_if_asked(run: Run, pool: Pool) -> "contextlib.AbstractContextManager
     return mapping(run, pool) if run.asked else contextlib.nullcontext()
 
 
-# A map over the blocks of a text, in order, by an engine: blocks and results pass through a folder.
-#
-# A window of blocks is written, worked on and read, then the next one: disk and memory are bounded whatever the
-# text's length, nothing is read twice, and output begins before the input ends.
+# A window of blocks is written, worked on and read, then the next one: disk and memory are bounded whatever the text's
+# length, and output begins before the input ends.
 
 _Block = TypeVar("_Block")
 _Result = TypeVar("_Result")

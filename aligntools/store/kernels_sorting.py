@@ -49,12 +49,9 @@ def _swap(order, cache, a, b):
 def sort_keys(pool, starts, order, cache, stack):
     """Sort distinct keys: three-way radix quicksort (Bentley & Sedgewick 1997), two codes at a time.
 
-    pool (int32 [codes + 1]): The keys, with one more element after the last.
-    starts (int64 [keys]).
-    order (int64 [keys]): Filled with the numbers of the keys, in order.
-    cache (uint64 [keys]).
-    stack (int64 [256, 4]): Work space: the larger parts are put off, so that it never holds more than twice log2(keys)
-        of them.
+    pool (int32 [codes + 1]), starts (int64 [keys]): The keys, with one more element after the last.
+    order (int64 [keys]): Filled with the numbers of the keys, in order. cache (uint64 [keys]): Work space.
+    stack (int64 [256, 4]): Larger parts are put off, so that it never holds more than twice log2(keys) of them.
     """
     for k in range(order.size):
         order[k] = k
@@ -153,12 +150,10 @@ def _sift_down(pool, starts, heads, heap, size, place):
 def merge_runs(pool, starts, weights, runs, heads, heap, picks, sums):
     """Merge sorted runs of records whose keys three zeros end; the weights of equal keys are added.
 
-    starts (int64 [records]), weights (int64 [records, 2]).
-    runs (int64 [runs + 1]): Where the records of each run begin.
+    starts (int64 [records]), weights (int64 [records, 2]), runs (int64 [runs + 1]): Where each run's records begin.
     heads, heap (int64 [runs]): Work space.
-    picks (int64 [records]): Filled with one record of each distinct key, in order.
-    sums (int64 [records, 2]): Filled with their weights.
-    Returns how many distinct keys there are.
+    picks (int64 [records]), sums (int64 [records, 2]): Filled with one record of each distinct key, in order, and its
+    weights. Returns how many distinct keys there are.
     """
     size = 0
     for run in range(runs.size - 1):

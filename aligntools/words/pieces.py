@@ -389,10 +389,8 @@ def cut_as_python(lines: Sequence[bytes]) -> Units | None:
     return Units(ends - flat, ends, offsets)
 
 
-# What in pieces of words is not a letter of the word: marks of schemes, special tokens, invisible characters.
-#
-# SentencePiece's and BERT's normalizers drop some invisible characters, or make spaces of them; which ones depends on
-# the version. So they are ignored on both sides where words and pieces are compared.
+# What in pieces of words is not a letter of the word: marks of schemes, special tokens, invisible characters, some of
+# which normalizers drop.
 
 #: SentencePiece's mark of a space, in UTF-8.
 MARK = "▁".encode()

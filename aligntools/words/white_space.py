@@ -246,10 +246,8 @@ def hint(path: object, block: bytes) -> None:
         _log.warning("%s: looks untokenized: many words have punctuation on them; %s", shown, advice, extra=once)
 
 
-# Normal forms: words with accents composed (NFC) or decomposed (NFD), and tags of languages.
-#
-# Text in the other form looks the same, and no model knows its words. Models know which form they were trained on;
-# words in the other one are converted for them, and written unchanged.
+# Normal forms: words with accents composed (NFC) or decomposed (NFD) look the same, and no model knows those of the
+# other form: they are converted for it, and written unchanged.
 
 NormalForm: TypeAlias = Literal["NFC", "NFD"]
 #: Share of the words that look different in the two forms, and have one, from which on it is that of the text.

@@ -41,12 +41,9 @@ def plain(text: str) -> str:
     return " ".join(split_words(text.replace("\n", " ").replace("\r", " ")))
 
 
-# Dictionaries of dictd, as FreeDict's are: articles in one file, and in another, the index, where each begins.
-#
-# A line of the index has a headword, a tab, where its article begins, a tab and how many bytes it has, both numbers in
-# base 64. An article begins with the headword; translations follow, several on a line with commas between them, on
-# numbered lines where the word has several senses. Pronunciations, grammar and remarks are in brackets of some kind.
-
+# Dictionaries of dictd, as FreeDict's are. A line of the index has a headword, a tab, where its article begins, a tab
+# and how many bytes it has, both in base 64. An article begins with the headword; translations follow, between commas,
+# on numbered lines where the word has several senses. Pronunciations, grammar and remarks are in brackets of some kind.
 
 _INDEX_LINE = re.compile(rb"([^\t\n]*)\t([A-Za-z0-9+/]+)\t([A-Za-z0-9+/]+)(\t[^\n]*)?\r?")
 #: What dictd's own articles are called in the index, and at the beginning of the first article.
@@ -121,12 +118,8 @@ def translations(article: str) -> Iterator[str]:
                 yield words
 
 
-# Bilingual dictionaries of Apertium (``.dix``): XML with entries of a left and a right side.
-#
-# Grammar (``<s n="..."/>``) is left out, ``<b/>`` is a space, and entries for one direction of translation alone
-# (``r="LR"``) are entries as others are. ``<i>`` is what both sides have. Entries with patterns (``<re>``), those that
-# are to be ignored, and paradigms are passed over.
-
+# Bilingual dictionaries of Apertium (``.dix``): XML with entries of a left and a right side, or of both (``<i>``).
+# Grammar is left out, and so are entries with patterns (``<re>``), ignored ones and paradigms.
 
 _BEGIN = re.compile(rb"\s*(<\?xml[^>]*\?>)?(\s|<!--.*?-->|<!DOCTYPE[^>]*>)*<dictionary[\s>]", re.DOTALL)
 

@@ -20,8 +20,6 @@ from aligntools.formats.markup.segments import SPACE, Mark, Segment, plain_line,
 from aligntools.formats.opening.streamed_xml import XmlEvent, XmlReader
 from aligntools.ground.errors import DataError
 
-# Paragraphs of a part of a DOCX document: their text, and what stands among it.
-#
 # A segment is a paragraph's text. What most of its characters look like is its own look; runs that look otherwise are
 # marks, and so are links, fields, tracked insertions and all else that stands among the runs.
 

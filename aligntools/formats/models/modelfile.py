@@ -26,11 +26,8 @@ from aligntools.ground.ranges import Range, shown
 from aligntools.store import atomic_write, tensors
 from aligntools.words.vocabulary import Vocabulary
 
-# Checksums of model files, by which damage is noticed: a copy that broke off, a bit that a disk or memory flipped.
-#
 # The checksum covers the whole file, in blocks that threads work on while the file is read; it stands in the file's own
 # header, and its own digits count as zeros. It detects damage, not forgery.
-
 
 #: Hexadecimal digits, and what stands for them until they are known.
 DIGITS = 32

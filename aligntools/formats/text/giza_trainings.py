@@ -230,12 +230,8 @@ def _check_words(
             raise DataError(path, None, "a word is twice in the vocabulary, under different numbers")
 
 
-# Parallel text as numbers, as GIZA++ reads it: ``.vcb`` (number, word, count), ``.snt`` and ``.cooc``.
-#
-# Words have the numbers from 2 on, in the order of their first occurrence: 0 is NULL, and 1 is no word. A sentence
-# pair is three lines of an ``.snt`` file: how often it counts, the source's numbers and the target's, each with a
-# space behind it. A ``.cooc`` file has a line ``source target`` for all words that occur in a pair together, by
-# number; NULL, as a source word, occurs in each.
+# Parallel text as numbers: ``.vcb`` (number, word, count), ``.snt`` and ``.cooc``. Words have the numbers from 2 on; 0
+# is NULL, which occurs in each pair. A pair is three lines of ``.snt``: how often it counts, the source and the target.
 
 _LINES = 10_000  # formatted at a time
 

@@ -107,17 +107,13 @@ def _number(text, begin, end):
 def parse_ngrams(text, at, blob, starts, slots, spans, ids, logs, lines):
     """Read lines of one section until the arrays are full, the text ends or something else comes.
 
-    text (uint8 [bytes]): Whole lines.
-    at (int): Where a line begins.
-    blob, starts, slots: The words, as `index_words` entered them; not used for unigrams, whose words are new.
+    text (uint8 [bytes]), at (int): Whole lines, and where one begins. blob, starts, slots: See `index_words`.
     spans (int64 [rows, 2]): For unigrams filled with where each word begins and ends.
     ids (int32 [rows, k]): Filled with words by number, first word first; not for unigrams.
     logs (float32 [rows, 2]): Filled with the two numbers as they stand there; 0 for the second where it is missing.
     lines (int64 [1]): Line ends that were passed are added.
-    Returns at: Where to continue: the line that is wrong or that is not an n-gram.
-    Returns status: ``END`` of the text, ``SECTION`` (a line that begins with a backslash), ``FULL``, or what is wrong
-        with a line: its number of ``FIELDS``, a ``NUMBER``, a ``WORD`` that is not a unigram, a ``POSITIVE``
-        probability.
+    Returns how many rows were read, where to continue, and why: ``END`` of the text, ``SECTION`` (a line that begins
+    with a backslash), ``FULL``, or what is wrong with a line.
     """
     size = text.size
     order = ids.shape[1]
@@ -199,12 +195,9 @@ def _write_number(value, out, at):
 
 @kernel(fast=False)
 def format_ngrams(blob, starts, ids, logs, backoffs, out):
-    """Write a line for each n-gram; return the bytes written.
+    """Write a line for each n-gram, with the second number for ``backoffs``; return the bytes written.
 
-    blob, starts (uint8).
-    ids (int32 [rows, k]): First word first.
-    logs (float32 [rows, 2]): Decimal logarithms, from -1e6 to 1e6.
-    backoffs (bool): Whether to write the second number.
+    blob, starts: Of the words. ids (int32 [rows, k]), logs (float32 [rows, 2]): From -1e6 to 1e6.
     out (uint8): Large enough: 40 bytes a line, and a word and a byte for each id.
     """
     at = 0

@@ -44,15 +44,12 @@ def _is_bar(text, at, begin, end):
 
 @kernel(fast=False)
 def scan_rules(text, at, style, table):
-    """Find the fields of rules, a row of ``table`` each, until the text or the table ends.
+    """Find the fields of rules from ``at``, where a line begins, until the text or the table ends.
 
-    text (uint8 [bytes]).
-    at (int): Where a line begins.
-    style (int): `HIERO`: left side, source, target, features, links; `MOSES`: source and target, each with its left
-        side behind it, scores, links, counts.
+    text (uint8 [bytes]), style (int): `HIERO` or `MOSES`.
     table (int64 [rows, 16]): Filled with: begin and end of the source and of the target; words of each; begin and end
         of features, links and counts; begin and end of the line; 0 or what is wrong with it, -1 for a blank line; 0.
-    Returns rows, at: Lines described, and where the next one begins.
+    Returns the lines described, and where the next one begins.
     """
     rows = 0
     size = text.size
@@ -124,14 +121,11 @@ def scan_rules(text, at, style, table):
 
 @kernel(fast=False)
 def parse_links(text, table, keep, source_lengths, target_lengths, out, offsets):
-    """Read the links ``i-j`` of the rows that are kept.
+    """Read the links ``i-j`` of the rows that are kept; return the first row with something else, or -1.
 
-    text, table: See `scan_rules`.
-    keep (bool [rows]).
+    text, table: See `scan_rules`. keep (bool [rows]).
     source_lengths, target_lengths (int64 [rows kept]): Symbols of each side.
-    out (uint8 [room, 2]): Room for as many as there are minus signs.
-    offsets (int64 [rows kept + 1]).
-    Returns the first row with something else or with a link past a side's end, or -1.
+    out (uint8 [minus signs, 2]), offsets (int64 [rows kept + 1]).
     """
     count = rule = 0
     offsets[0] = 0
@@ -168,15 +162,11 @@ def parse_links(text, table, keep, source_lengths, target_lengths, out, offsets)
 
 @kernel(fast=False)
 def settle_symbols(style, source_offsets, source, target_offsets, target, links_offsets, links, problems):
-    """Pair and number the nonterminals of rules: -1 and -2 in the order of the source side.
+    """Pair and number the nonterminals of rules: -1 and -2 in the order of the source side; return how many links stay.
 
-    style (int): `HIERO`: they are numbered -1 and -2 in some order; `MOSES`: all are -1, and links pair them. Such
-        links are taken out.
-    source_offsets, target_offsets (int64 [rules + 1]).
-    source, target (int32): Changed.
-    links_offsets (int64 [rules + 1]): Changed.
-    links (uint8 [links, 2]): Changed: those of nonterminals are taken out.
-    problems (uint8 [rules]): Filled with 0, `TWICE` or `UNPAIRED`.
+    style (int): `HIERO`: they are numbered in some order; `MOSES`: all are -1, and links pair them, which are taken
+    out. source_offsets, target_offsets (int64 [rules + 1]); source, target (int32), links_offsets (int64 [rules + 1])
+    and links (uint8 [links, 2]) are changed. problems (uint8 [rules]): Filled with 0, `TWICE` or `UNPAIRED`.
     """
     count = 0
     begin_links = links_offsets[0]
@@ -290,14 +280,10 @@ def _parse_number(text, begin, end, out):
 def parse_features(text, table, keep, row, rule, logs, names, names_at, n_names, unnamed, out, number, found):
     """Read the features of the rows that are kept, ``name=value`` or values alone; of others, only the names.
 
-    text, table, keep: See `scan_rules` and `parse_links`.
     row, rule (int): Row to continue with, and how many rows before it are kept.
     logs (bool): Values are probabilities whose logs are taken, to five decimals; 0 becomes -100.
-    names (uint8): Known names, joined.
-    names_at (int64 [room + 1]).
-    unnamed (int64): The column of the first, second ... value without a name; -1: it has none yet.
-    out (float32 [rows kept, room]): Filled for what is there; the rest must be 0.
-    number (float64 [1]): Work space.
+    names (uint8), names_at (int64 [room + 1]): Known names. unnamed (int64): Columns of values without a name, or -1.
+    out (float32 [rows kept, room]): Filled for what is there; the rest must be 0. number (float64 [1]): Work space.
     found (int64 [4]): Row and rule to continue with, and what stopped the reading there: begin and end of it.
     Returns 0 when done, else `BAD_NUMBER`, `NO_NAME`, `NEW_NAME` or `NEW_UNNAMED`.
     """
@@ -487,7 +473,11 @@ def _write_side(style, symbols, begin, end, blob, starts, out, at):
 
 
 @kernel(fast=False)
-def _write_link(i, j, out, at):
+def _write_link(i, j, first, out, at):
+    """Write a link, behind a space unless it is the first."""
+    if not first:
+        out[at] = 32
+        at += 1
     at = write_number(np.int64(i), out, at)
     out[at] = 45
     return write_number(np.int64(j), out, at + 1)
@@ -515,14 +505,10 @@ def write_rules(
     counts,
     out,
 ):
-    """Write the rules ``begin`` to ``end`` as text; see `aligntools.formats.translation.grammar`.
+    """Write the rules ``begin`` to ``end`` of a `GrammarRules` as text; return the bytes written.
 
-    style (int): `HIERO` or `MOSES`.
-    source_blob, source_starts, target_blob, target_starts: Of the vocabularies.
-    features (float32 [rules, features]), names, names_at (uint8 [features + 1]).
+    style (int): `HIERO` or `MOSES`. names (uint8), names_at (int64 [features + 1]): Of the features.
     columns (int64 [features]): Their order in the text.
-    links_offsets, links (int64 [rules + 1]), counts (float64 [rules or 0, 3]), out (uint8).
-    Returns bytes written.
     """
     at = 0
     for rule in range(begin, end):
@@ -553,16 +539,10 @@ def write_rules(
                 if source[i] < 0:
                     for j in range(t1, t2):
                         if target[j] == source[i]:
-                            if written > 0:
-                                out[at] = 32
-                                at += 1
-                            at = _write_link(i - s1, j - t1, out, at)
+                            at = _write_link(i - s1, j - t1, written == 0, out, at)
                             written += 1
                 while link < last and links[link, 0] <= i - s1:
-                    if written > 0:
-                        out[at] = 32
-                        at += 1
-                    at = _write_link(links[link, 0], links[link, 1], out, at)
+                    at = _write_link(links[link, 0], links[link, 1], written == 0, out, at)
                     written += 1
                     link += 1
             at = _copy(_BAR, 0, 5, out, at)
@@ -576,10 +556,7 @@ def write_rules(
         elif link < last:
             at = _copy(_BAR, 0, 5, out, at)
             for k in range(link, last):
-                if k > link:
-                    out[at] = 32
-                    at += 1
-                at = _write_link(links[k, 0], links[k, 1], out, at)
+                at = _write_link(links[k, 0], links[k, 1], k == link, out, at)
         out[at] = 10
         at += 1
     return at

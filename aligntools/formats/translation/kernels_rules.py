@@ -77,14 +77,22 @@ def _continue_hash(code, word):
 
 
 @kernel(fast=False)
+def _enter(code, keys, used):
+    """Enter what a hash stands for in a set."""
+    key = max(code, np.uint64(1))
+    place = find_slot(keys, key)
+    if keys[place] == 0:
+        keys[place] = key
+        used[0] += 1
+
+
+@kernel(fast=False)
 def count_ngrams(words, offsets, most, sentence, keys, used):
     """Enter the n-grams of sentences, of up to ``most`` words, in a set; stop where it is two thirds full.
 
     words (int32): Numbers from 1 on; 0 and less are words that no rule has, which no n-gram contains.
-    offsets (int64 [sentences + 1]).
-    most, sentence (int): Longest n-gram; the sentence to begin with.
-    keys (uint64 [a power of two]), used (int64 [1]).
-    Returns the sentence to continue with.
+    offsets (int64 [sentences + 1]), keys (uint64 [a power of two]), used (int64 [1]).
+    Returns the sentence to continue with; ``sentence`` is the one to begin with.
     """
     limit = keys.size * 2 // 3
     while sentence < offsets.size - 1:
@@ -96,11 +104,7 @@ def count_ngrams(words, offsets, most, sentence, keys, used):
                 if words[at] <= 0:
                     break
                 code = _continue_hash(code, words[at])
-                key = max(code, np.uint64(1))
-                place = find_slot(keys, key)
-                if keys[place] == 0:
-                    keys[place] = key
-                    used[0] += 1
+                _enter(code, keys, used)
         sentence += 1
     return sentence
 
@@ -109,9 +113,7 @@ def count_ngrams(words, offsets, most, sentence, keys, used):
 def match_sources(offsets, symbols, most, keys, usable):
     """Tell of each source side whether the text has all its pieces between nonterminals; see `count_ngrams`.
 
-    offsets, symbols: Source sides as in a `GrammarRules`.
-    most (int): Longest n-gram in the set; of longer pieces the first ``most`` words are looked up.
-    keys (uint64), usable (uint8 [rules]).
+    Of pieces longer than ``most`` the first so many words are looked up. usable (uint8 [rules]): Filled.
     """
     for rule in range(offsets.size - 1):
         usable[rule] = 1
@@ -142,13 +144,9 @@ _GAP = 0x7FFFFFFF
 def count_patterns(words, offsets, most, span, sentence, keys, used, stack, codes):
     """Enter what source sides can match in sentences in a set; stop where it is two thirds full.
 
-    words, offsets, keys, used: As for `count_ngrams`.
     most (int): Most symbols of a source side; two of them may be nonterminals, not side by side.
-    span (int): Most words that a source side may match.
-    sentence (int): The sentence to begin with; it may have been begun before.
-    stack (int64 [most * (span + 2) + 1, 4]).
-    codes (uint64 [most * (span + 2) + 1]): Work space.
-    Returns the sentence to continue with.
+    span (int): Most words that a source side may match. sentence (int): The one to begin with, or to go on with.
+    stack (int64 [most * (span + 2) + 1, 4]), codes (uint64 [the same]): Work space. See `count_ngrams`.
     """
     limit = keys.size * 2 // 3
     while sentence < offsets.size - 1:
@@ -164,11 +162,7 @@ def count_patterns(words, offsets, most, span, sentence, keys, used, stack, code
                 if symbols > gaps:
                     if used[0] >= limit:
                         return sentence
-                    key = max(code, np.uint64(1))
-                    place = find_slot(keys, key)
-                    if keys[place] == 0:
-                        keys[place] = key
-                        used[0] += 1
+                    _enter(code, keys, used)
                 if symbols == most or at >= end:
                     continue
                 if words[at] > 0:
