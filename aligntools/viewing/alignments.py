@@ -28,9 +28,11 @@ from aligntools.viewing.terminal import cells, fitted, padded, rendered
 # not made. With several systems each has a column of signs in the list; the matrix shows one matrix a system.
 
 
-_SIGNS = {"right": "■", "plain": "■", "wrong": "×", "missed": "○", "": "·"}
-_STYLES = {"right": "right", "plain": "right", "wrong": "wrong", "missed": "missed", "": "soft"}
-_MEANINGS = {"right": "right", "wrong": "false", "missed": "missed"}
+#: The sign and the style of each verdict on a link.
+_SIGNS = {
+    **{"right": ("■", "right"), "plain": ("■", "right"), "wrong": ("×", "wrong"), "missed": ("○", "missed")},
+    **{"possible": ("□", "soft"), "": ("·", "soft")},
+}
 _LONGEST_LABEL = 18  # columns
 _Part = tuple[str, str]
 #: What the signs mean, for above many pairs.
@@ -39,7 +41,12 @@ LEGEND = "■ right  × false  ○ missed  □ possible, not linked\n\n"
 
 def pair_text(pair: ShownPair, names: Sequence[str], form: str | None, width: int, color: bool) -> str:
     """Return a pair as text within the width where that can be: a matrix, a ``ribbon`` (list), or what fits."""
-    parts = [(f"{pair.number}", "head"), ("  " if names else "", ""), *_scores(pair, names), ("\n", "")]
+    parts = [(f"{pair.number}", "head"), ("  " if names else "", "")]
+    for k, name in enumerate(names):
+        error = pair.aer(k)
+        figure = f"{len(pair.links[k])} links" if error is None else f"AER {100 * error:.1f}"
+        parts.append((f"{'; ' if k else ''}{name} {figure}", "soft"))
+    parts.append(("\n", ""))
     left = min(_LONGEST_LABEL, max(map(cells, pair.source), default=0))
     fits = left + 2 + 2 * len(pair.target) <= width and max(len(pair.source), len(pair.target)) <= 40
     drawn = pair.source and pair.target and (pair.links or pair.possible is not None)
@@ -52,22 +59,6 @@ def pair_text(pair: ShownPair, names: Sequence[str], form: str | None, width: in
     return rendered(parts, color)
 
 
-def found_text(found: Finding, color: bool) -> str:
-    """Return a line about what `check` found in a pair; nothing where it found nothing."""
-    told = visible(as_text(found.words, found.differences))
-    if not told and not found.flagged:
-        return ""
-    state = ("flagged", "wrong") if found.flagged else ("passed", "soft")
-    return rendered([state, (f" {found.score:.2f}", ""), (f"  {told}" if told else "", ""), ("\n", "")], color)
-
-
-def _scores(pair: ShownPair, names: Sequence[str]) -> Iterator[_Part]:
-    for k, name in enumerate(names):
-        error = pair.aer(k)
-        figure = f"{len(pair.links[k])} links" if error is None else f"AER {100 * error:.1f}"
-        yield (f"{'; ' if k else ''}{name} {figure}", "soft")
-
-
 def _matrices(pair: ShownPair, names: Sequence[str], left: int) -> Iterator[_Part]:
     """Yield a matrix for each system: source words before the rows, target words below, with what leads there."""
     for k, name in enumerate(names or ["gold"]):
@@ -78,28 +69,17 @@ def _matrices(pair: ShownPair, names: Sequence[str], left: int) -> Iterator[_Par
             yield (padded(fitted(word, left), left, right=True) + " ", "")
             for j in range(len(pair.target)):
                 yield (" ", "")
-                yield _cell(pair, k, (i, j))
+                if pair.links:
+                    what = pair.verdict(k, (i, j)) or ("possible" if (i, j) in (pair.possible or ()) else "")
+                    yield _SIGNS[what]
+                else:
+                    kind = "■" if (i, j) in (pair.sure or ()) else "□" if (i, j) in (pair.possible or ()) else "·"
+                    yield kind, "soft" if kind == "·" else "right"
             yield ("\n", "")
-        yield from _feet(pair.target, left)
-
-
-def _cell(pair: ShownPair, k: int, link: tuple[int, int]) -> _Part:
-    if not pair.links:
-        kind = "■" if link in (pair.sure or ()) else "□" if link in (pair.possible or ()) else "·"
-        return kind, "soft" if kind == "·" else "right"
-    what = pair.verdict(k, link)
-    if not what and link in (pair.possible or ()):
-        return "□", "soft"
-    return _SIGNS[what], _STYLES[what]
-
-
-def _feet(words: Sequence[str], left: int) -> Iterator[_Part]:
-    """Yield the words of columns, each on a line of its own at its column's end, from the last to the first."""
-    for j in reversed(range(len(words))):
-        stems = " ".join("│" * j)
-        yield (f"{' ' * (left + 2)}{stems}{' ' if j else ''}", "soft")
-        yield ("└ ", "soft")
-        yield (f"{words[j]}\n", "")
+        for j in reversed(range(len(pair.target))):  # each word at its column's end
+            yield (f"{' ' * (left + 2)}{' '.join('│' * j)}{' ' if j else ''}", "soft")
+            yield ("└ ", "soft")
+            yield (f"{pair.target[j]}\n", "")
 
 
 def _list(pair: ShownPair, names: Sequence[str], width: int) -> Iterator[_Part]:
@@ -111,15 +91,15 @@ def _list(pair: ShownPair, names: Sequence[str], width: int) -> Iterator[_Part]:
     for link, words in zip(links, spelled, strict=True):
         yield ("  ", "")
         for k in range(len(names)):
-            what = pair.verdict(k, link)
-            yield (_SIGNS[what] + " ", _STYLES[what])
+            sign, style = _SIGNS[pair.verdict(k, link)]
+            yield (f"{sign} ", style)
         yield (f"{link[0]}-{link[1]}".ljust(8), "soft")
         yield (padded(fitted(words, room), room), "")
         said = ["sure" if link in sure else "possible"] if link in possible else []
         for k, name in enumerate(names):
             what, p = pair.verdict(k, link), pair.links[k].get(link, math.nan)
             if what in ("wrong", "missed") or not math.isnan(p):
-                told = _MEANINGS.get(what, "") if what in ("wrong", "missed") else ""
+                told = {"wrong": "false", "missed": "missed"}.get(what, "")
                 chance = "" if math.isnan(p) else f"{p:.2f}"
                 said.append(" ".join(x for x in (name if len(names) > 1 else "", told, chance) if x))
         yield (f"  {', '.join(said)}\n" if said else "\n", "soft")
@@ -164,16 +144,14 @@ class AlignmentsView(View):
                 gold = [frozenset(one) for (one,) in own]
         return ShownPair(number, self.source[n], self.target[n], tuple(links), *gold)
 
-    def html(self) -> str:
-        """Return the page."""
-        return self._page(len(self))
-
     def _repr_html_(self) -> str:
         """Return the page for a notebook, which is saved with what it shows: the first pairs of many."""
-        return framed(self._page(NOTEBOOK_PAIRS))
+        return framed(self.html(NOTEBOOK_PAIRS))
 
-    def _page(self, most: int) -> str:
+    def html(self, most: int | None = None) -> str:
+        """Return the page, of the first pairs or of all."""
         tables = tables_of(self) if self.gold is not None and self.systems else []
+        most = len(self) if most is None else most
         left_out = max(0, len(self) - most)
         return page(self.title, "alignments", self.data(most), tables=tables, left_out=left_out, most=most)
 
@@ -195,8 +173,12 @@ class AlignmentsView(View):
             yield LEGEND
         for n in numbers:
             yield ("\n" if n != numbers[0] else "") + pair_text(self.pair(n), names, form, width, color)
-            if self.found and n in self.found:
-                yield found_text(self.found[n], color)
+            found = (self.found or {}).get(n)
+            told = visible(as_text(found.words, found.differences)) if found else ""
+            if found and (told or found.flagged):
+                state = ("flagged", "wrong") if found.flagged else ("passed", "soft")
+                about = (f" {found.score:.2f}", ""), (f"  {told}" if told else "", "")
+                yield rendered([state, *about, ("\n", "")], color)
 
     def data(self, most: int) -> dict[str, Any]:
         """Return what the page's script draws of the first pairs: words are a string a sentence, links flat lists."""

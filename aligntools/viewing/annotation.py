@@ -243,22 +243,17 @@ def view_annotation(
             others = "logs of training go with `log`, derivations with `derivations`, weights with `model`"
             raise UsageProblem(f"{'<stdin>' if path == '-' else path} is JSON: {others}")
     begin = beginning_of_input(paths[0])
-    if not tags and _has_brackets(paths[0], begin):
-        return view_constituents(*paths, title=title)
+    rows = begin.decode("utf-8", "replace").split("\n")
+    for number, line in enumerate(rows if not tags else (), 1):
+        refuse_others(line, paths[0], number)
+        if (bare := outside(line)).strip(" \t\r"):
+            if _BRACKETS.match("\n".join([bare, *rows[number:]])):
+                return view_constituents(*paths, title=title)
+            break
     seen, telling = text_kinds.beginning(io.BytesIO(begin))
     if tags or (telling and not any(b"\t" in seen[k] for k in telling)):  # no CoNLL, which is tabs between columns
         return view_tags(*paths, column=column, title=title)
     return view_trees(*paths, column=column, title=title)
-
-
-def _has_brackets(path: str, begin: bytes) -> bool:
-    """Return whether a file that begins so has trees of constituents."""
-    lines = begin.decode("utf-8", "replace").split("\n")
-    for number, line in enumerate(lines, 1):
-        refuse_others(line, path, number)
-        if (bare := outside(line)).strip(" \t\r"):
-            return _BRACKETS.match("\n".join([bare, *lines[number:]])) is not None
-    return False
 
 
 def view_derivations(
@@ -360,14 +355,12 @@ def view_training(*runs: Training, names: Sequence[str] | None = None, title: st
     found, seen = [], Counter[str]()
     for label, run in zip(labels, runs, strict=True):
         seen[label] += 1
-        found.append((visible(label if seen[label] == 1 else f"{label} ({seen[label]})"), _steps(run)))
+        if isinstance(run, str | os.PathLike):
+            steps = read_training_log(run)
+        else:
+            steps = [{"stage": one.stage} | dict(one.figures) if isinstance(one, Step) else dict(one) for one in run]
+        found.append((visible(label if seen[label] == 1 else f"{label} ({seen[label]})"), steps))
     return TrainingView(found, visible(title))
-
-
-def _steps(run: Any) -> list[dict[str, Any]]:
-    if isinstance(run, str | os.PathLike):
-        return read_training_log(run)
-    return [{"stage": step.stage} | dict(step.figures) if isinstance(step, Step) else dict(step) for step in run]
 
 
 def read_training_log(path: str | os.PathLike[str]) -> list[dict[str, Any]]:

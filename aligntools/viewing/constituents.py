@@ -88,12 +88,31 @@ class Drawing:
 def draw(words: Sequence[str], tags: Sequence[str], nodes: list[Node], gold: list[Node] | None = None) -> Drawing:
     """Return the picture of a tree; a gold tree is drawn below the words. Nodes' ``x`` are set here."""
     sides = [nodes] if gold is None else [nodes, gold]
-    centers, width = _spread(words, tags, sides)
+    # no label is wider than its words
+    both = zip(words, tags, strict=True)
+    widths = [max(text_width(word, WORD_SIZE), text_width(tag, TAG_SIZE)) + _GAP for word, tag in both]
+    for side in sides:
+        for node in sorted(side, key=lambda node: node.end - node.begin):
+            if node.level and node.end > node.begin:
+                drawing.widen(widths, node.begin, node.end, text_width(node.shown, LABEL_SIZE) + _PAD)
+    centers, edges = list[float](), [_EDGE]
+    for own in widths:
+        centers.append(edges[-1] + own / 2)
+        edges.append(edges[-1] + own)
     heights = [LEVEL * max((node.level for node in side), default=0) for side in sides]
     top = _EDGE + heights[0]
-    found = Drawing(width, top + WORDS + sum(heights[1:]) + _EDGE)
+    found = Drawing(edges[-1] + _EDGE, top + WORDS + sum(heights[1:]) + _EDGE)
     for side, edge, sign in zip(sides, (top, top + WORDS), (-1, 1), strict=False):
-        _place(side, words, centers)
+        # a node is between the first and the last of its parts, its label above its words
+        parts: list[list[float]] = [[] for _ in side]
+        for node, below in zip(reversed(side), reversed(parts), strict=True):
+            if node.leaf or not below:
+                node.x = centers[node.begin] if node.begin < len(centers) else _EDGE
+            else:
+                half, middle = text_width(node.shown, LABEL_SIZE) / 2, (min(below) + max(below)) / 2
+                node.x = max(min(middle, edges[node.end] - half), edges[node.begin] + half)
+            if node.parent >= 0:
+                parts[node.parent].append(node.x)
         for node in side:
             if node.level:
                 y = edge + sign * LEVEL * node.level
@@ -107,41 +126,6 @@ def draw(words: Sequence[str], tags: Sequence[str], nodes: list[Node], gold: lis
     for k, word in enumerate(words):
         found.words.append((centers[k], top + 17, word, tags[k]))
     return found
-
-
-def _spread(words: Sequence[str], tags: Sequence[str], sides: list[list[Node]]) -> tuple[list[float], float]:
-    """Return where the centers of the words are, so that no label is wider than its words, and the width of it all."""
-    widths = [
-        max(text_width(word, WORD_SIZE), text_width(tag, TAG_SIZE)) + _GAP
-        for word, tag in zip(words, tags, strict=True)
-    ]
-    for side in sides:
-        for node in sorted(side, key=lambda node: node.end - node.begin):
-            if node.level and node.end > node.begin:
-                drawing.widen(widths, node.begin, node.end, text_width(node.shown, LABEL_SIZE) + _PAD)
-    centers, x = list[float](), _EDGE
-    for own in widths:
-        centers.append(x + own / 2)
-        x += own
-    return centers, x + _EDGE
-
-
-def _place(nodes: list[Node], words: Sequence[str], centers: list[float]) -> None:
-    """Set where the nodes are: between the first and the last of their parts, their labels above their words."""
-    parts: list[list[float]] = [[] for _ in nodes]
-    edges = [_EDGE]
-    for k in range(len(words)):
-        edges.append(2 * centers[k] - edges[k])
-    for k in range(len(nodes) - 1, -1, -1):
-        node = nodes[k]
-        if node.leaf or not parts[k]:
-            node.x = centers[node.begin] if node.begin < len(centers) else _EDGE
-        else:
-            half = text_width(node.shown, LABEL_SIZE) / 2
-            middle = (min(parts[k]) + max(parts[k])) / 2
-            node.x = max(min(middle, edges[node.end] - half), edges[node.begin] + half)
-        if node.parent >= 0:
-            parts[node.parent].append(node.x)
 
 
 def as_svg(picture: Drawing, title: str) -> str:

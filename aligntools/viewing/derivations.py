@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
-from xml.etree import ElementTree
 
 from aligntools.formats.translation.derivations import Derivation, DerivedSentence, RuleUse
 from aligntools.ground.errors import UsageProblem, visible
@@ -66,42 +65,31 @@ def boxes(derivation: Derivation) -> list[Box]:
 def derivation_svg(source: Sequence[str], derivation: Derivation, title: str = "Derivation") -> str:
     """Return a picture of a derivation: the translation, the rules below each other, the source words at the bottom."""
     found = boxes(derivation)
-    edges = _columns(source, found)
+    widths = [text_width(visible(word), _SIZE) + 14 for word in source]  # so broad that what is in the boxes fits
+    for box in sorted(found, key=lambda box: box.use.span[1] - box.use.span[0]):
+        needed = max(text_width(box.target, _SIZE), text_width(box.source, _SMALL)) + 14 + _GAP
+        drawing.widen(widths, *box.use.span, needed)
+    edges = [_EDGE]
+    for width in widths:
+        edges.append(edges[-1] + width)
     bottom = _EDGE + _ROW * (1 + max((box.row for box in found), default=0))
     root = drawing.picture(edges[-1] + _EDGE, bottom + _WORDS, title, _STYLE)
     group = element(root, "g", class_="derivation", font_family=drawing.FONT, text_anchor="middle")
     for box in found:
-        _draw(group, box, edges)
+        begin, end = box.use.span
+        x, y, width = edges[begin] + _GAP / 2, _EDGE + box.row * _ROW, edges[end] - edges[begin] - _GAP
+        own = element(group, "g")
+        element(own, "title", f"{box.use.left} → {box.source or '…'} ||| {box.target}: {box.use.score:.4g}")
+        fill, stroke = ("#f2f3f4", "#5b6268") if box.joined else ("#dbe8f5", "#1b5e9e")
+        place: dict[str, Any] = {"x": x, "y": y, "width": max(width, 1.0), "height": _BOX, "rx": 5}
+        element(own, "rect", class_="joined" if box.joined else None, **place, fill=fill, stroke=stroke)
+        y += 26 if box.joined else 18
+        element(own, "text", box.target, class_="target", x=x + width / 2, y=y, font_size=_SIZE, fill="#1c1f22")
+        element(own, "text", box.source, class_="source", x=x + width / 2, y=y + 17, font_size=_SMALL, fill="#5b6268")
     for k, word in enumerate(source):
         middle = (edges[k] + edges[k + 1]) / 2
         element(group, "text", visible(word), class_="word", x=middle, y=bottom + 16, font_size=_SIZE, fill="#1c1f22")
     return drawing.written(root)
-
-
-def _draw(group: ElementTree.Element, box: Box, edges: Sequence[float]) -> None:
-    begin, end = box.use.span
-    x, y, width = edges[begin] + _GAP / 2, _EDGE + box.row * _ROW, edges[end] - edges[begin] - _GAP
-    own = element(group, "g")
-    element(own, "title", f"{box.use.left} → {box.source or '…'} ||| {box.target}: {box.use.score:.4g}")
-    fill, stroke = ("#f2f3f4", "#5b6268") if box.joined else ("#dbe8f5", "#1b5e9e")
-    place: dict[str, Any] = {"x": x, "y": y, "width": max(width, 1.0), "height": _BOX, "rx": 5}
-    element(own, "rect", class_="joined" if box.joined else None, **place, fill=fill, stroke=stroke)
-    y += 26 if box.joined else 18
-    element(own, "text", box.target, class_="target", x=x + width / 2, y=y, font_size=_SIZE, fill="#1c1f22")
-    element(own, "text", box.source, class_="source", x=x + width / 2, y=y + 17, font_size=_SMALL, fill="#5b6268")
-
-
-def _columns(source: Sequence[str], found: Sequence[Box]) -> list[float]:
-    """Return where the columns of the words begin, so broad that what stands in the boxes fits."""
-    widths = [text_width(visible(word), _SIZE) + 14 for word in source]
-    for box in sorted(found, key=lambda box: box.use.span[1] - box.use.span[0]):
-        begin, end = box.use.span
-        needed = max(text_width(box.target, _SIZE), text_width(box.source, _SMALL)) + 14 + _GAP
-        drawing.widen(widths, begin, end, needed)
-    edges = [_EDGE]
-    for width in widths:
-        edges.append(edges[-1] + width)
-    return edges
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -132,6 +132,12 @@ class ModelView(View):
                 "shares": each.shares and [[round(p, 3) for p in row] for row in each.shares],
             }
             lists.append({"name": each.name, "other": each.other, **own, "linked": each.linked})
+        most = max((abs(value) for _, value in self.weights), default=0.0) or 1.0
+        weights = []  # with where bars begin and how long they are, of 100 to each side
+        for name, value in self.weights:
+            length = 100 * value / most
+            place = round(100 + min(0.0, length), 1), round(abs(length), 1), value < 0
+            weights.append((visible(name), f"{value:.4f}", *place))
         return page(
             self.title,
             "models",
@@ -141,7 +147,7 @@ class ModelView(View):
             charts=[(chart.title, chart.svg(inline=True)) for chart in self.charts],
             tables=self.tables,
             matrix=self.matrix and heat(*self.matrix),
-            weights=_bars(self.weights),
+            weights=weights,
             lists=[each.name for each in self.words],
         )
 
@@ -162,12 +168,10 @@ class ModelView(View):
             ]
             head = ["", *(x for name, _ in chart.series for x in ("%", name))]
             parts.append(text_table(head, rows, f"{chart.title}: {chart.below}", color))
-        return "\n".join(parts + (self._rest(color) if number is None else []))
-
-    def _rest(self, color: bool) -> list[str]:
-        parts = []
+        if number is not None:
+            return "\n".join(parts)
         if self.weights:
-            rows: list[list[object]] = [[visible(name), f"{value:.4f}"] for name, value in self.weights]
+            rows = [[visible(name), f"{value:.4f}"] for name, value in self.weights]
             parts.append(text_table(("feature", "weight"), rows, "Weights", color))
         for each in self.tables:
             parts.append(text_table(each["head"], each["rows"], each["caption"], color, not each.get("words")))
@@ -177,17 +181,7 @@ class ModelView(View):
                 for word, row in zip(words.words[:_ROWS], words.rows, strict=False)
             ]
             parts.append(text_table(("", ""), rows, f"{words.name}: {words.other}", color, right=False))
-        return parts + [f"{note}\n" for note in self.notes]
-
-
-def _bars(weights: list[Any]) -> list[Any]:
-    """Return weights with where their bars begin and how long they are, of 100 to each side."""
-    most = max((abs(value) for _, value in weights), default=0.0) or 1.0
-    lengths = [(name, value, 100 * value / most) for name, value in weights]
-    return [
-        (visible(name), f"{value:.4f}", round(100 + min(0.0, length), 1), round(abs(length), 1), value < 0)
-        for name, value, length in lengths
-    ]
+        return "\n".join([*parts, *(f"{note}\n" for note in self.notes)])
 
 
 @documented

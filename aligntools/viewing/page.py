@@ -47,6 +47,9 @@ def bundle(entry: str, read: Callable[[str], str]) -> str:
     done: dict[str, str] = {}
     waiting: list[str] = []
 
+    def variable(name: str) -> str:  # the object with what a module exports
+        return "$" + name.replace("-", "_")
+
     def add(name: str) -> None:
         if name in done:
             return
@@ -56,25 +59,16 @@ def bundle(entry: str, read: Callable[[str], str]) -> str:
         text = read(name)
         for _, needed in _IMPORT.findall(text):
             add(needed)
-        done[name] = _as_function(name, text)
+        exported = [match[1] for match in _EXPORT.finditer(text)]
+        text = _EXPORT.sub("", _IMPORT.sub(lambda m: f"const {{{m[1]}}} = {variable(m[2])};", text))
+        if wrong := _LEFT_OVER.search(text):
+            raise ValueError(f"{name}.js: '{wrong[0].strip()}' is an import or export of another form")
+        returned = f"return {{ {', '.join(exported)} }};"
+        done[name] = f"// {name}.js\nconst {variable(name)} = (() => {{\n{text}{returned}\n}})();\n"
         waiting.remove(name)
 
     add(entry)
     return '"use strict";\n' + "".join(done.values())
-
-
-def _as_function(name: str, text: str) -> str:
-    exported = [match[1] for match in _EXPORT.finditer(text)]
-    text = _IMPORT.sub(lambda m: f"const {{{m[1]}}} = {_variable(m[2])};", text)
-    text = _EXPORT.sub("", text)
-    if wrong := _LEFT_OVER.search(text):
-        raise ValueError(f"{name}.js: '{wrong[0].strip()}' is an import or export of another form")
-    return f"// {name}.js\nconst {_variable(name)} = (() => {{\n{text}return {{ {', '.join(exported)} }};\n}})();\n"
-
-
-def _variable(name: str) -> str:
-    """Return the name of the object with what a module exports."""
-    return "$" + name.replace("-", "_")
 
 
 #: Kinds of pages that draw links between words.

@@ -118,15 +118,6 @@ def _frame(sure: bool, x: float, y: float, cell: float) -> str:
     )
 
 
-def _slot(k: int, count: int, x: float, y: float) -> tuple[float, float, float]:
-    """Return the middle and half the width of the sign of one of so many systems in a cell."""
-    across = 1 if count == 1 else 2
-    down = -(-count // across)
-    width, height = _CELL / across, _CELL / down
-    size = max(2.5, min(width, height) / 2 - (4 if count == 1 else 2))
-    return x + (k % across + 0.5) * width, y + (k // across + 0.5) * height, size
-
-
 def _said(pair: ShownPair) -> Iterator[tuple[int, tuple[int, int], str, float]]:
     """Yield the system, link, verdict and probability of all that is to be drawn."""
     for k, links in enumerate(pair.links):
@@ -150,8 +141,13 @@ def _matrix(pair: ShownPair) -> tuple[float, float, list[str]]:
         shapes.append(_text(word, x, y, "start", f' transform="rotate({-_SLANT} {x:.1f} {y:.1f})"', turned[1]))
     for i, j in sorted(pair.possible or ()):
         shapes.append(_frame((i, j) in (pair.sure or ()), left + j * _CELL, top + i * _CELL, _CELL))
+    count = len(pair.links)  # the systems share each cell
+    across = 1 if count == 1 else 2
+    wide, high = _CELL / across, _CELL / max(-(-count // across), 1)
+    size = max(2.5, min(wide, high) / 2 - (4 if count == 1 else 2))
     for k, (i, j), what, probability in _said(pair):
-        shapes.append(_sign(what, *_slot(k, len(pair.links), left + j * _CELL, top + i * _CELL), probability))
+        x, y = left + j * _CELL + (k % across + 0.5) * wide, top + i * _CELL + (k // across + 0.5) * high
+        shapes.append(_sign(what, x, y, size, probability))
     return left + width + slanted * math.cos(angle) + 12, top + height + 8, shapes
 
 

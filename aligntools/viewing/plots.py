@@ -102,17 +102,14 @@ def _figure(height: float) -> tuple[Any, Any]:
 
 
 def _written(figure: Any, title: str, inline: bool) -> str:
+    """Return a figure's SVG without style attributes (which pages do not allow), with classes for its colors."""
     import matplotlib
 
     out = io.StringIO()
     how: Any = {"svg.fonttype": "none", "svg.hashsalt": title, "font.family": "sans-serif", "text.color": _INK}
     with matplotlib.rc_context(how):
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    return _tidied(out.getvalue(), title, inline)
-
-
-def _tidied(text: str, title: str, inline: bool) -> str:
-    """Return Matplotlib's SVG without style attributes (which pages do not allow), with classes for its colors."""
+    text = out.getvalue()
     ElementTree.register_namespace("", _SVG)
     ElementTree.register_namespace("xlink", _LINK)
     root = ElementTree.fromstring(text)

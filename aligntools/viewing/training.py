@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 from aligntools.viewing.base import View
@@ -79,7 +80,11 @@ class TrainingView(View):
         for number, ((run, _), lines) in enumerate(zip(self.runs, found, strict=True)):
             for key, points in lines.items():
                 words = [run] if len(self.runs) > 1 else []
-                words += [_shown(part) for part in key[:-1] if several]
+                for part in key[:-1] if several else ():
+                    kind, value = part if isinstance(part, tuple) else ("", part)
+                    if kind == "view" and not isinstance(value, str):
+                        value = f"first {value} letters" if value else "whole words"
+                    words.append(f"{kind} {value}" if kind not in ("", "view") else str(value))
                 words += [("forward", "reverse")[key[-1]] if key[-1] < 2 else str(key[-1])] if key[-1] >= 0 else []
                 result.append((", ".join(words) or name, number, points))
         return result
@@ -134,15 +139,20 @@ class TrainingView(View):
         if name == "seconds":
             return plots.stacked_svg(title, "seconds", self._names, self.stages(), inline)
         if name == "peak_mb":
-            series = [plots.Series(run, *_memory(steps), k, k) for k, (run, steps) in enumerate(self.runs)]
+            series = []
+            for k, (run, steps) in enumerate(self.runs):
+                seconds = accumulate(float(step.get("seconds", 0.0)) for step in steps)
+                both = zip(seconds, steps, strict=True)
+                points = [(x, float(step["peak_mb"])) for x, step in both if "peak_mb" in step]
+                series.append(plots.Series(run, [x for x, _ in points], [y for _, y in points], k, k))
             return plots.lines_svg(title, "seconds since the start", "MB", series, inline, 0.0)
         curves, seen = self.curves(name), [0] * len(self.runs)
         series = []
-        for label, run, points in curves:
+        for label, number, points in curves:
             x, y = zip(*points, strict=True)
-            k = seen[run]
-            seen[run] += 1
-            colors = (run, k) if len(self.runs) > 1 else (k // 2, k)
+            k = seen[number]
+            seen[number] += 1
+            colors = (number, k) if len(self.runs) > 1 else (k // 2, k)
             series.append(plots.Series(label, x, y, *colors))
         counter = next(
             (c for c in _COUNTERS if any(c in s and name in s for _, steps in self.runs for s in steps)), "step"
@@ -175,31 +185,9 @@ class TrainingView(View):
                 rows = [[stage, *(f"{x:.2f}" for x in values)] for stage, values in self.stages()]
                 parts.append(text_table(["stage", *self._names], rows, title, color))
             elif name != "peak_mb":
-                parts.append(text_table(*_figures(self.curves(name)), title, color))
+                curves = self.curves(name)
+                values = [dict(points) for *_, points in curves]
+                places = sorted({x for y in values for x in y})
+                rows = [[f"{x:g}", *(f"{y[x]:.6g}" if x in y else "" for y in values)] for x in places]
+                parts.append(text_table(["", *(label for label, *_ in curves)], rows, title, color))
         return "\n".join(parts)
-
-
-def _figures(curves: list[Curve]) -> tuple[list[str], list[list[str]]]:
-    values = [dict(points) for *_, points in curves]
-    places = sorted({x for y in values for x in y})
-    rows = [[f"{x:g}", *(f"{y[x]:.6g}" if x in y else "" for y in values)] for x in places]
-    return ["", *(name for name, *_ in curves)], rows
-
-
-def _shown(part: Any) -> str:
-    if isinstance(part, tuple):
-        name, value = part
-        if name == "view":
-            return value if isinstance(value, str) else f"first {value} letters" if value else "whole words"
-        return f"{name} {value}"
-    return str(part)
-
-
-def _memory(steps: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]]:
-    seconds, x, y = 0.0, [], []
-    for step in steps:
-        seconds += float(step.get("seconds", 0.0))
-        if "peak_mb" in step:
-            x.append(seconds)
-            y.append(float(step["peak_mb"]))
-    return x, y

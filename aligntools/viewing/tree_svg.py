@@ -77,7 +77,13 @@ def columns(heads: Sequence[int]) -> list[int]:
         for parent, least in queue:
             if result[parent] < 0:
                 own = [child for child in below[parent] if result[child] < 0]
-                result[parent] = _free_column(taken, min([parent, *own]), max([parent, *own]) + 1, least, n)
+                begin, end, column = min([parent, *own]), max([parent, *own]) + 1, least
+                while column < len(taken) and taken[column][begin:end].any():
+                    column += 1
+                if column == len(taken):
+                    taken.append(np.zeros(n, bool))
+                taken[column][begin:end] = True
+                result[parent] = column
                 queue += [(child, result[parent] + 1) for child in own]
     return result
 
@@ -89,17 +95,6 @@ def _top(heads: Sequence[int], word: int) -> int:
         seen.add(word)
         word = heads[word] - 1
     return word
-
-
-def _free_column(taken: list[np.ndarray], begin: int, end: int, least: int, n: int) -> int:
-    """Return the first column whose rows ``begin:end`` are free, and take them."""
-    column = least
-    while column < len(taken) and taken[column][begin:end].any():
-        column += 1
-    if column == len(taken):
-        taken.append(np.zeros(n, bool))
-    taken[column][begin:end] = True
-    return column
 
 
 def drawn_rows(heads: Sequence[int]) -> list[str]:
@@ -173,7 +168,22 @@ def tree_svg(
     sides = [above]
     if gold_heads is not None:
         sides.append(_Side(gold_heads, gold_labels, ["missed" if kind == "wrong" else "right" for kind in kinds]))
-    centers, width = _spread(words, tags, sides)
+    # centers of words so far apart that nothing overlaps
+    n = len(words)
+    of_tags = [text_width(tags[k], TAG_SIZE) if tags else 0.0 for k in range(n)]
+    widths = [max(text_width(words[k], WORD_SIZE), of_tags[k], *(side.room[k] for side in sides)) for k in range(n)]
+    gaps = [(widths[k] + widths[k + 1]) / 2 + _GAP for k in range(n - 1)]
+    for side in sides:
+        for arc in sorted(side.arcs, key=lambda arc: arc.end - arc.begin):
+            if arc.end > arc.begin:
+                inner = side.ports[arc.begin, arc.word] - side.ports[arc.end, arc.word]
+                label = text_width(side.labels[arc.word], LABEL_SIZE)
+                drawing.widen(gaps, arc.begin, arc.end, inner + label + 2 * _PAD)
+    centers, width = [], _EDGE + max(widths[0], 40.0) / 2 if n else _EDGE
+    for k in range(n):
+        centers.append(width)
+        width += gaps[k] if k < n - 1 else max(widths[k], 40.0) / 2
+    width += _EDGE
     top = _EDGE + above.height
     height = top + WORDS + (sides[1].height if len(sides) > 1 else 0) + _EDGE
     root = drawing.picture(width, height, title, _STYLE)
@@ -194,11 +204,8 @@ class _Side:
         ]
         self.levels = max((arc.level for arc in self.arcs), default=0)
         self.height = self.levels * LEVEL + (LABEL_SIZE + 10 if self.arcs else 0)
-        self._ports(len(heads))
-
-    def _ports(self, n: int) -> None:
-        """Find where arcs meet their words, relative to the words' centers: near ones outside, far ones inside."""
-        ends: list[list[tuple[tuple[int, int], TreeArc]]] = [[] for _ in range(n)]
+        # where arcs meet their words, relative to the words' centers: near ones outside, far ones inside
+        ends: list[list[tuple[tuple[int, int], TreeArc]]] = [[] for _ in heads]
         for arc in self.arcs:
             if arc.head < 0:
                 ends[arc.word].append(((0, 0), arc))
@@ -212,11 +219,6 @@ class _Side:
             for k, (_, arc) in enumerate(own):
                 self.ports[word, arc.word] = (k - (len(own) - 1) / 2) * _PORT
         self.room = [max(0, len(own) - 1) * _PORT for own in ends]
-
-    def needed(self, arc: TreeArc) -> float:
-        """Return how far apart the centers of an arc's two words must be for its label."""
-        inner = self.ports[arc.begin, arc.word] - self.ports[arc.end, arc.word]
-        return inner + text_width(self.labels[arc.word], LABEL_SIZE) + 2 * _PAD
 
     def draw(self, root: ElementTree.Element, centers: list[float], edge: float, sign: int) -> None:
         """Draw the arcs from the line ``edge`` upwards (``sign`` -1) or downwards."""
@@ -246,20 +248,3 @@ class _Side:
             word = high.word if high.head < 0 else high.begin if low.begin < high.begin < low.end else high.end
             x, y = centers[word] + self.ports[word, high.word], edge + sign * low.level * LEVEL
             element(root, "circle", class_="tree-crossing", cx=x, cy=y, r=3.5, fill="none", stroke="#1c1f22")
-
-
-def _spread(words: Sequence[str], tags: Sequence[str] | None, sides: list[_Side]) -> tuple[list[float], float]:
-    """Return where the centers of the words are, so that nothing overlaps, and the width of it all."""
-    n = len(words)
-    of_tags = [text_width(tags[k], TAG_SIZE) if tags else 0.0 for k in range(n)]
-    widths = [max(text_width(words[k], WORD_SIZE), of_tags[k], *(side.room[k] for side in sides)) for k in range(n)]
-    gaps = [(widths[k] + widths[k + 1]) / 2 + _GAP for k in range(n - 1)]
-    for side in sides:
-        for arc in sorted(side.arcs, key=lambda arc: arc.end - arc.begin):
-            if arc.end > arc.begin:
-                drawing.widen(gaps, arc.begin, arc.end, side.needed(arc))
-    centers, x = [], _EDGE + max(widths[0], 40.0) / 2 if n else _EDGE
-    for k in range(n):
-        centers.append(x)
-        x += gaps[k] if k < n - 1 else max(widths[k], 40.0) / 2
-    return centers, x + _EDGE

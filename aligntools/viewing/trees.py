@@ -1,5 +1,6 @@
 """Dependency trees to look at: arcs over words, what is wrong in them, and where the errors are."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -118,7 +119,11 @@ class TreesView(SentencesInOrder):
             groups.append(("label", *_numbered(self.gold.labels or [])))
         tables = [self._table(*group) for group in groups]
         if self.gold.named and self.trees.named:
-            tables.append(self._confusions())
+            pairs = zip(self.gold.labels or [], self.trees.labels or [], strict=True)
+            counts = Counter(pair for pair, wrong in zip(pairs, self._wrong[1].tolist(), strict=True) if wrong)
+            ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+            rows = [[*map(visible, pair), n] for pair, n in ordered[:_ROWS]]
+            tables.append({"caption": "Wrong labels", "head": ["gold", "instead", "words"], "rows": rows})
         return tables
 
     def _table(self, kind: str, numbers: np.ndarray, names: Sequence[str]) -> dict[str, Any]:
@@ -129,15 +134,6 @@ class TreesView(SentencesInOrder):
         ]
         caption = {"tag": "By tag", "distance": "By distance of the gold head", "label": "By gold label"}[kind]
         return {"caption": caption, "head": [kind, "words", "wrong head", "wrong label", "UAS%"], "rows": rows[:_ROWS]}
-
-    def _confusions(self) -> dict[str, Any]:
-        assert self.gold is not None
-        counts: dict[tuple[bytes, bytes], int] = {}
-        gold, own = self.gold.labels or [], self.trees.labels or []
-        for k in np.flatnonzero(self._wrong[1]).tolist():
-            counts[gold[k], own[k]] = counts.get((gold[k], own[k]), 0) + 1
-        rows = [[*map(visible, pair), n] for pair, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
-        return {"caption": "Wrong labels", "head": ["gold", "instead", "words"], "rows": rows[:_ROWS]}
 
     def html(self) -> str:
         """Return the page."""
