@@ -30,11 +30,9 @@ if TYPE_CHECKING:
 MANY_LINKS = 1_000_000
 #: The name under which train-model.perl looks for links, unless it is told another method.
 MOSES_METHOD = "grow-diag-final-and"
-#: Outputs with a line or more for each pair.
-BY_PAIR = ("output", "forward_output", "reverse_output", "scores", "word_pairs")
 
 
-class AlignmentSinks:
+class AlignmentSinks(Sinks):
     """The files that the alignment of a text is written to, and their forms; None for what is not wanted.
 
     writing: The forms of links and scores.
@@ -59,8 +57,10 @@ class AlignmentSinks:
         save_priors: str | None = None,
         save_model: str | None = None,
     ) -> None:
-        files = (output, forward_output, reverse_output, scores, word_pairs)
-        self.writing, self.paths = writing, dict(zip(BY_PAIR, files, strict=True))
+        files = {"output": output, "forward_output": forward_output, "reverse_output": reverse_output}
+        files |= {"scores": scores, "word_pairs": word_pairs}
+        super().__init__((), **{name: path or None for name, path in files.items()})
+        self.writing = writing
         self.ttable, self.save_priors, self.save_model = ttable, save_priors, save_model
         self.moses_dir, self.giza_dir = moses_dir, giza_dir
         self.moses: MosesModel | None = None
@@ -75,8 +75,7 @@ class AlignmentSinks:
 
         text: The files of the text, which Moses' folder is made of.
         """
-        self._sinks = Sinks((), **{name: path or None for name, path in self.paths.items()})
-        with self._sinks, ExitStack() as stack:
+        with self, ExitStack() as stack:
             if self.moses_dir:
                 self.moses = MosesModel(stack, self.moses_dir, decisions, text)
             if self.giza_dir:
@@ -86,7 +85,7 @@ class AlignmentSinks:
             yield
 
     def __bool__(self) -> bool:
-        return any(self.paths.values()) or bool(self.moses_dir or self.giza_dir)
+        return bool(self.paths or self.moses_dir or self.giza_dir)
 
     @property
     def costs(self) -> bool:
@@ -101,17 +100,17 @@ class AlignmentSinks:
     @property
     def single_links(self) -> bool:
         """Whether links of a single direction are written."""
-        return bool(self.paths["forward_output"] or self.paths["reverse_output"] or self.giza_dir)
+        return bool(self.paths.keys() & {"forward_output", "reverse_output"} or self.giza_dir)
 
     @property
     def starred(self) -> dict[str, str]:
         """The outputs whose names have a star, which stands for a part of the text files' names."""
-        return {name: path for name, path in self.paths.items() if path and "*" in path}
+        return {name: path for name, path in self.paths.items() if "*" in path}
 
     def of_file(self, star: str) -> "AlignmentSinks":
         """Return the sinks of one of several text files: its part of the name replaces the star."""
-        paths = {name: path and path.replace("*", star) for name, path in self.paths.items()}
-        found = AlignmentSinks(self.writing, **paths)
+        paths: dict[str, Any] = {name: path.replace("*", star) for name, path in self.paths.items()}
+        found = AlignmentSinks(self.writing, **{"output": None} | paths)
         found.shape = self.shape
         return found
 
@@ -123,7 +122,7 @@ class AlignmentSinks:
         who: A saved model that has it.
         """
         for name in ("forward", "reverse"):
-            if direction not in ("both", name) and self.paths[f"{name}_output"]:
+            if direction not in ("both", name) and f"{name}_output" in self.paths:
                 raise UsageProblem(
                     f"{who} has the {direction} direction alone, and nothing for `{name}_output`"
                     if who
@@ -152,24 +151,24 @@ class AlignmentSinks:
         compiled = True if self.links >= MANY_LINKS else None
         self.links += len(block.table.pairs)
         tsv, written = self.writing.output_format == "tsv", dict[str, bytes]()
-        if self.paths["output"]:
+        if "output" in self.paths:
             shown = block.probabilities if self.writing.link_probabilities else None
             links = format_pharaoh(block.table, "source", shown, compiled)
             if sides and tsv:
                 rows = zip(*sides, links.split(b"\n")[:-1], strict=True)
                 links = b"".join(b"\t".join(row) + b"\n" for row in rows)
             written["output"] = links
-        if self.paths["word_pairs"]:
+        if "word_pairs" in self.paths:
             assert sides is not None
             written["word_pairs"] = word_pairs(block, sides, tsv)
         for name, table in (("forward_output", block.forward_table), ("reverse_output", block.reverse_table)):
-            if self.paths[name] and table is not None:
+            if name in self.paths and table is not None:
                 written[name] = format_pharaoh(table, compiled=compiled)
-        if self.paths["scores"] and not self.costs:
+        if "scores" in self.paths and not self.costs:
             written["scores"] = score_lines(block.scores)
         if self.moses:
             self.moses.write(block)
-        self._sinks.write(written, flush)
+        self.write(written, flush)
 
     def end(self) -> None:
         """Raise an error if what was read in step has more lines than the text, or fits it too badly."""
@@ -183,7 +182,7 @@ class AlignmentSinks:
             for tables in self._single
         )
         found = link_costs(bitext, forward, reverse, threads=pool, case_sensitive=case_sensitive, priors=priors)
-        self._sinks.write({"scores": score_lines(found.T)}, flush=False)
+        self.write({"scores": score_lines(found.T)}, flush=False)
 
 
 def word_pairs(block: Alignments, sides: Sequence[Sequence[bytes]], python: bool) -> bytes:

@@ -89,20 +89,9 @@ class Ahead(NamedTuple):
 @contextlib.contextmanager
 def compiling_for(model_type: str, threads: int) -> Iterator[None]:
     """Compile ahead what training a model needs, where that is worth while; end with the block."""
-    processes = _started(model_type) if threads > 1 else []
-    try:
-        yield
-    finally:
-        for process in processes:
-            process.terminate()
-            process.wait()
-
-
-def _started(model_type: str) -> list[subprocess.Popen[bytes]]:
     processes: list[subprocess.Popen[bytes]] = []
-    if not system.HANDS_OVER:  # then training compiles for itself
-        return processes
-    for kind in registry.kind_of(model_type).chain():
+    # where a lock cannot be handed over, or there is one thread, training compiles for itself
+    for kind in registry.kind_of(model_type).chain() if threads > 1 and system.HANDS_OVER else ():
         about = kind.load().compiled_ahead
         if about is None or compiler.is_kept(about.telling) or not sys.executable:
             continue
@@ -122,7 +111,12 @@ def _started(model_type: str) -> list[subprocess.Popen[bytes]]:
                 )
             )
         os.close(lock)
-    return processes
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.terminate()
+            process.wait()
 
 
 if __name__ == "__main__":

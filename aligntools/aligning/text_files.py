@@ -81,7 +81,7 @@ class TextFiles:
         applied: Whether a saved model is applied, so that lines are written while they are read.
         service: Whether each line is answered before the next is read.
         """
-        with_text, with_words = outputs.writing.output_format == "tsv", bool(outputs.paths["word_pairs"])
+        with_text, with_words = outputs.writing.output_format == "tsv", "word_pairs" in outputs.paths
         languages = self.tokenizing.tokenize
         files = {"source": self.source_pieces, "target": self.target_pieces, "joint": self.joint_pieces}
         pieces = {name: split_as(path, reading.split) for name, path in files.items()}

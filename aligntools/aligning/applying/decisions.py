@@ -87,16 +87,12 @@ def links_from(
         assert one is not None, "a model has a direction"
         links, probabilities = one, None
     if probabilities is None:
-        probabilities = link_posteriors(posteriors, links, trained)
+        p, k = posteriors, links.sentences()  # the mean of the directions that were trained
+        width = np.diff(p.target_offsets[p.k0 : p.k1 + 1])[k]
+        cells = p.cell_offsets[k] + links.pairs[:, 0] * width + links.pairs[:, 1]
+        probabilities = (p.reverse if trained == 2 else p.forward)[cells]
+        if trained == 3:
+            probabilities = np.float32(0.5) * (probabilities + p.reverse[cells])
     if not directions:
         forward = reverse = None
     return Alignments(links, probabilities, forward, reverse, posteriors.log_likelihood, posteriors.lengths())
-
-
-def link_posteriors(p: Posteriors, links: Links, trained: int) -> np.ndarray:
-    """Return the posterior of each link: the mean of the directions that were trained."""
-    k = links.sentences()
-    n_j = np.diff(p.target_offsets[p.k0 : p.k1 + 1])[k]
-    cells = p.cell_offsets[k] + links.pairs[:, 0] * n_j + links.pairs[:, 1]
-    found: np.ndarray = (p.reverse if trained == 2 else p.forward)[cells]
-    return np.float32(0.5) * (found + p.reverse[cells]) if trained == 3 else found

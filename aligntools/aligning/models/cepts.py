@@ -128,48 +128,42 @@ class CeptModel(Hmm):
         paths: Give alignments.
         """
         ways = kn.Ways(self.RELATIVE, climbs, self.pegs, paths, counted is not None)
-        for d in (0, 1):
-            if directions & (d + 1):
-                self._run(d, text, chunk, both[d], pool, logs[d], ways, counted)
-
-    def _run(
-        self,
-        d: int,
-        text: ParallelText,
-        chunk: Chunk,
-        cells: np.ndarray,
-        pool: Pool,
-        logs: np.ndarray,
-        ways: kn.Ways,
-        counted: CeptTotals | None,
-    ) -> None:
-        given, observed = (text.source, text.target) if d == 0 else (text.target, text.source)
-        place = directed_of(text, chunk, d)
-        a, b = given.offsets[chunk.k0], given.offsets[chunk.k1]
-        fertility, nulls = np.full(b - a, -1, np.int32), np.zeros(chunk.k1 - chunk.k0)
-        fewer, more = np.zeros((2, b - a), np.float32)
         taps, back = jump_taps(self.jumps)
-        way = slice(d, d + 1)
-        jumps, tables = Jumps(self.jumps[way], taps[way], back[way]), self.tables[d]
-        inverse, null = (self.lexicon.s_inverse, self.lexicon.t_inverse)[d], (self.t_null, self.s_null)[d]
-
-        def task(block: tuple[int, int]) -> Distances:
+        for d in (0, 1):
+            if not directions & (d + 1):
+                continue
+            given, observed = (text.source, text.target) if d == 0 else (text.target, text.source)
+            a, b = given.offsets[chunk.k0], given.offsets[chunk.k1]
+            fertility, nulls = np.full(b - a, -1, np.int32), np.zeros(chunk.k1 - chunk.k0)
+            fewer, more = np.zeros((2, b - a), np.float32)
+            way, tables = slice(d, d + 1), self.tables[d]
             shapes = [x.shape if counted is not None else (1,) * x.ndim for x in (tables.heads, tables.others)]
-            own = np.zeros(shapes[0]), np.zeros(shapes[1])
-            counts = kc.CeptCounts(fertility, fewer, more, nulls, logs, *own)
-            kn.cept_block(*block, place, cells, d == 0, inverse, null, jumps, self.p_null[d], tables, ways, counts)
-            return own
+            inverse, null = (self.lexicon.s_inverse, self.lexicon.t_inverse)[d], (self.t_null, self.s_null)[d]
+            words = inverse, null, Jumps(self.jumps[way], taps[way], back[way]), self.p_null[d], tables, ways
+            place = directed_of(text, chunk, d), both[d], d == 0, *words
+            sums = fertility, fewer, more, nulls, logs[d]
 
-        parts = pool.map(task, chunk.sentence_blocks)
-        if counted is None:
-            return
-        for part in parts:
-            for total, own in zip(counted.distances[d], part, strict=True):
-                total += own
-        lengths = [np.diff(side.offsets[chunk.k0 : chunk.k1 + 1]) for side in (given, observed)]
-        words = lengths[1][lengths[0] > 0].sum()
-        counted.nulls[d] += nulls.sum(), words - 2 * nulls.sum()
-        _add_fertilities(counted.fertility[d], given.tokens[a:b], fertility, fewer, more)
+            def task(block: tuple[int, int], place: Any = place, sums: Any = sums, shapes: Any = shapes) -> Distances:
+                own = np.zeros(shapes[0]), np.zeros(shapes[1])
+                kn.cept_block(*block, *place, kc.CeptCounts(*(*sums, *own)))
+                return own
+
+            parts = pool.map(task, chunk.sentence_blocks)
+            if counted is None:
+                continue
+            for part in parts:
+                for total, own in zip(counted.distances[d], part, strict=True):
+                    total += own
+            lengths = [np.diff(side.offsets[chunk.k0 : chunk.k1 + 1]) for side in (given, observed)]
+            n_words = lengths[1][lengths[0] > 0].sum()
+            counted.nulls[d] += nulls.sum(), n_words - 2 * nulls.sum()
+            # what each word has, and the probabilities of one less and of one more
+            known = fertility >= 0
+            tokens, fertility, fewer, more = given.tokens[a:b][known], fertility[known], fewer[known], more[known]
+            total = counted.fertility[d]
+            for shift, weight in ((0, 1.0 - fewer.astype(np.float64) - more), (-1, fewer), (1, more)):
+                places = tokens.astype(np.int64) * kc.FERTILITIES + np.clip(fertility + shift, 0, kc.FERTILITIES - 1)
+                total += np.bincount(places, weight, total.size).reshape(total.shape)
 
     # Files
 
@@ -206,17 +200,6 @@ class CeptModel(Hmm):
         known = self.fertility[d][words].astype(np.float64)
         shown: list[list[float]] = (known / np.maximum(known.sum(axis=1, keepdims=True), 1e-9)).tolist()
         return shown
-
-
-def _add_fertilities(
-    counts: np.ndarray, words: np.ndarray, fertility: np.ndarray, fewer: np.ndarray, more: np.ndarray
-) -> None:
-    """Add expected fertilities of words: what each has, and the probabilities of one less and of one more."""
-    known = fertility >= 0
-    words, fertility, fewer, more = words[known], fertility[known], fewer[known], more[known]
-    for shift, weight in ((0, 1.0 - fewer.astype(np.float64) - more), (-1, fewer), (1, more)):
-        places = words.astype(np.int64) * kc.FERTILITIES + np.clip(fertility + shift, 0, kc.FERTILITIES - 1)
-        counts += np.bincount(places, weight, counts.size).reshape(counts.shape)
 
 
 class CeptStage(Stage):

@@ -112,24 +112,19 @@ class PartsRun:
         if checkpoint is not None and not self._readable:
             raise UsageProblem("`checkpoint` needs files: a pipe cannot be read again")
 
-    def _take_begun(self) -> bool:
-        """Take the size of parts that this work was begun with, where nobody asked for one; return whether there is."""
-        if self._checkpoint is None or not self._chose:
-            return False
-        store = Store(os.path.abspath(self._checkpoint))
-        begun = store.about("task") if store.has("task") else {}
-        if begun.keys() != (own := self._signature()).keys() or begun != own | {"part_size": begun["part_size"]}:
-            return False
-        if self._part_size != begun["part_size"]:
-            self._part_size = begun["part_size"]
-            _log.info("parts of %d pairs, with which %s was begun", self._part_size, self._checkpoint)
-        return True
-
     def _check_memory(self) -> None:
-        """Refuse a bound that cannot be kept, before any work."""
+        """Refuse a bound that cannot be kept, before any work; parts are of the size that the work was begun with."""
         from aligntools.aligning.parts.plans import estimate_text
 
-        begun = self._take_begun()
+        begun = False
+        if self._checkpoint is not None and self._chose:
+            store = Store(os.path.abspath(self._checkpoint))
+            kept = store.about("task") if store.has("task") else {}
+            size: Any = kept.get("part_size")
+            begun = kept == self._signature() | {"part_size": size}
+            if begun and self._part_size != size:
+                self._part_size = size
+                _log.info("parts of %d pairs, with which %s was begun", size, self._checkpoint)
         run = self._run
         bound = memory.limit() if run.memory is None else run.memory
         if run.remote or bound is None:
@@ -142,10 +137,12 @@ class PartsRun:
     def run(self, pool: "Pool", save_model: str | None = None) -> Iterator[tuple[int, Alignments]]:
         """Train, then yield the links of each part, with the number of the file it is of."""
         from aligntools.aligning.contrastive.tasks import for_new_text
+        from aligntools.aligning.parts.evidence import ask
         from aligntools.aligning.parts.part_reader import PartReading
         from aligntools.aligning.parts.training import decision_of, link_parts, read_text, train_parts
 
         self._check_memory()
+        lowercase = bool(self._reading["lowercase"])
         with self._folder() as store:
             names = [os.fspath(path) for path in self._paths if is_regular(path)]
             with opened(self._run, pool, store.folder, names, each=of_part(self._part_size), advice=_ADVICE) as engine:
@@ -155,27 +152,20 @@ class PartsRun:
                 reading = PartReading(store, tuple(self.inputs), self._reading, self._part_size, asked)
                 parts, words = read_text(reading, runner, pool)
                 work = PartedText(store, self._settings.resolved(words), parts, self._settings.decides)
-                about = self._ask(work, runner) if asked or self._priors is not None else {}
+                about: dict[str, About] = {}
+                if asked or self._priors is not None:
+                    about = ask(work, self._evidence, lowercase, runner, self._priors)
+                    for line in summary(about):
+                        _log.info("%s", line)
                 models = train_parts(work, runner)
                 if save_model is not None:
-                    model = whole_model(work, models, bool(self._reading["lowercase"]), pool)
+                    model = whole_model(work, models, lowercase, pool)
                     split = split_of(next(iter(self.inputs[0].values())))
                     decision = for_new_text(decision_of(work), about).text() if work.best else None
                     replace(model, split=split, evidence=about, decision=decision).save(save_model)
                 linked = link_parts(work, runner, models, self._decisions, self._directions)
                 for part, found in enumerate(linked):
                     yield work.place(part)[0], found
-
-    def _ask(self, work: "PartedText", runner: "JobRunner") -> dict[str, About]:
-        """Ask about the text's words, and keep priors; return what a model's header says of what was asked."""
-        from aligntools.aligning.parts.evidence import ask
-        from aligntools.aligning.parts.part_reader import read_sizes
-
-        pairs = [int(n) for file in range(len(work.files)) for n in read_sizes(work.store, file)[:, 0]]
-        about = ask(work, self._evidence, tuple(pairs), bool(self._reading["lowercase"]), runner, self._priors)
-        for line in summary(about):
-            _log.info("%s", line)
-        return about
 
     def plan(self, pool: "Pool", clock: Callable[[], float]) -> list[str]:
         """Return what the work would take, in lines for a person; a sample is aligned, and timed by ``clock``."""
@@ -370,29 +360,20 @@ def whole_model(work: PartedText, models: tuple[tuple[int, int], ...], lowercase
     models: Of each view the last iteration, and the generation of the table.
     Raises ResourceError when there is not enough memory for it.
     """
-    vocabularies = _whole_words(work, "source"), _whole_words(work, "target")
-    views = [
-        _view_model(view, last, generation, vocabularies, pool)
-        for view, (last, generation) in zip(work.views(), models, strict=True)
-    ]
+    words: tuple[dict[bytes, None], dict[bytes, None]] = ({}, {})  # in order of first occurrence
     tokens = [0, 0]
     for part in range(work.parts):
-        text = work.text(part)
-        tokens[0] += len(text.source.tokens)
-        tokens[1] += len(text.target.tokens)
-    return AlignmentModel(
-        work.settings, vocabularies[0], vocabularies[1], views, lowercase, tokens[1] / max(tokens[0], 1)
-    )
-
-
-def _whole_words(work: PartedText, side: str) -> Vocabulary:
-    """Return the words of one side of the text, in order of first occurrence."""
-    words: dict[bytes, None] = {}
-    for part in range(work.parts):
         memory.ask(0, "the model's words")
-        vocabulary = getattr(work.text(part), f"{side}_vocabulary")
-        words.update(dict.fromkeys(list(vocabulary.encoded())[1:]))
-    return Vocabulary.from_bytes(list(words))
+        sides: Any = work.text(part).sides
+        for d, (side, vocabulary) in enumerate(sides):
+            words[d].update(dict.fromkeys(list(vocabulary.encoded())[1:]))
+            tokens[d] += len(side.tokens)
+    source, target = (Vocabulary.from_bytes(list(one)) for one in words)
+    views = [
+        _view_model(view, last, generation, (source, target), pool)
+        for view, (last, generation) in zip(work.views(), models, strict=True)
+    ]
+    return AlignmentModel(work.settings, source, target, views, lowercase, tokens[1] / max(tokens[0], 1))
 
 
 def _view_model(

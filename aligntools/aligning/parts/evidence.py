@@ -13,6 +13,7 @@ import numpy as np
 from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.evidence import About, EvidenceOptions, Source, SourceKind, TextSource, WordSource
 from aligntools.aligning.parts import given_pairs
+from aligntools.aligning.parts.part_reader import read_sizes
 from aligntools.aligning.parts.work import JobRunner, PartedText, load_text, written_name
 from aligntools.formats.links.priors import Priors, combined
 from aligntools.formats.text.corpus import in_lower_case
@@ -75,7 +76,6 @@ def ask_part(work: PartedText, asking: Asking, part: int, pool: Pool) -> None:
 def ask(
     work: PartedText,
     asked: EvidenceOptions,
-    pairs: tuple[int, ...],
     lowercase: bool,
     runner: JobRunner,
     others: Priors | None = None,
@@ -85,6 +85,7 @@ def ask(
     ``others`` are priors of other text, as `given_pairs.in_parts` returns them.
     """
     store = work.store
+    pairs = tuple(int(n) for file in range(len(work.files)) for n in read_sizes(store, file)[:, 0])
     askings = [Asking(kind, asked.of_kind(kind), pairs, lowercase) for kind in asked.kinds]
     if not store.has(KNOWN):
         header, found = {}, [others] if others is not None and len(others) else []

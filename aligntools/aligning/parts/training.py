@@ -106,33 +106,25 @@ class ViewTraining:
                 loglik = passes.gather_expected(self.view_work, iteration, stage)
                 self.tell(stage, iteration=iteration, log_likelihood=loglik.tolist())
             self.run("sums", passes.sum_shard, self.shards, iteration, self.generation)
-            if prunes:
-                self.prune(iteration)
+            if prunes:  # makes the table's next generation
+                self.run("pruning", passes.prune_shard, self.shards, iteration, self.generation)
+                entries, shards = table.gather_layout(self.view_work, self.generation + 1)
+                self.tell("layout", pairs=entries, shards=shards)
+                self.run("table of parts", table.restrict, self.parts, self.generation + 1)
             new = self.generation + prunes
             self.run("estimate", passes.estimate_shard, self.shards, iteration, new, prunes, last)
             passes.gather_estimate(self.view_work, iteration, new, prunes)
             self.tell("normalizers")
-        self.generation += prunes
+        before, self.generation = self.generation, self.generation + prunes
         self.store.remove(*(self.name("counted", iteration, part) for part in self.parts))
         for what in ("sums", "values"):
             at = iteration - (what == "values")
             self.store.remove(*(self.name(what, at, shard) for shard in self.shards))
         if prunes:
-            self.forget(self.generation - 1)
-
-    def prune(self, iteration: int) -> None:
-        """Make the table's next generation."""
-        self.run("pruning", passes.prune_shard, self.shards, iteration, self.generation)
-        entries, shards = table.gather_layout(self.view_work, self.generation + 1)
-        self.tell("layout", pairs=entries, shards=shards)
-        self.run("table of parts", table.restrict, self.parts, self.generation + 1)
-
-    def forget(self, generation: int) -> None:
-        """Remove a table that was pruned."""
-        self.store.remove(*(self.name("table", generation, part) for part in self.parts))
-        for shard in self.shards:
-            old = (self.name(what, generation, shard) for what in ("shard", "places"))
-            self.store.remove(*old, self.name("keeps", generation + 1, shard), self.name("pruned", shard))
+            self.store.remove(*(self.name("table", before, part) for part in self.parts))
+            for shard in self.shards:
+                old = (self.name(what, before, shard) for what in ("shard", "places"))
+                self.store.remove(*old, self.name("keeps", before + 1, shard), self.name("pruned", shard))
 
 
 def train_view(view_work: ViewWork, runner: JobRunner) -> tuple[int, int]:

@@ -83,7 +83,13 @@ class Numbering:
 def number_words(view_work: ViewWork) -> int:
     """Number the view's words over all parts, and keep the numbers of each part's words; return how many there are."""
     done, store = view_work.name("vocabulary"), view_work.store
-    numberings = _numbered(view_work, MOST_WORDS)
+    numberings = Numbering(MOST_WORDS), Numbering(MOST_WORDS)
+    for part in range(view_work.parts):
+        for numbering, side in zip(numberings, SIDES, strict=True):
+            every, _, counts, _ = _read(view_work, part, side)
+            numbering.add(every, counts)
+    for numbering in numberings:
+        numbering.forget()
     shared: list[dict[str, int]] = [{}, {}]
     totals = [np.zeros((2, 1024)) for _ in SIDES]
     for part in range(view_work.parts):
@@ -110,17 +116,6 @@ def number_words(view_work: ViewWork) -> int:
         arrays |= words_named(side, names)
     store.write(done, {"shared": [len(one) for one in shared]}, **arrays)
     return sum(len(n.ids) + len(s) for n, s in zip(numberings, shared, strict=True))
-
-
-def _numbered(view_work: ViewWork, most: int) -> tuple[Numbering, Numbering]:
-    numberings = Numbering(most), Numbering(most)
-    for part in range(view_work.parts):
-        for numbering, side in zip(numberings, SIDES, strict=True):
-            words, _, counts, _ = _read(view_work, part, side)
-            numbering.add(words, counts)
-    for numbering in numberings:
-        numbering.forget()
-    return numberings
 
 
 def _read(view_work: ViewWork, part: int, side: str) -> tuple[list[bytes], np.ndarray, np.ndarray, np.ndarray]:
