@@ -63,12 +63,22 @@ class ContrastiveAligner:
     aligner : Aligner
         The base model, of both directions.
     weights : Weights
+        The features' weights, and how alignments are searched with them.
     report : GoldLearning or None
-        Errors on the gold links that the weights were learned from.
+        Errors on the gold links that the weights were learned from, AER as fractions of 1: ``base``, ``fitted`` and
+        ``validated``; with evidence ``files``, each alone, and ``without``, as ``validated``.
     evidence : sequence of EvidenceFile
-        What was found out about the files of evidence that the weights were learned with.
+        Of each file of evidence that the weights were learned with: links, agreement with the base model, estimated
+        precision and recall, weight.
     asked : EvidenceOptions
         Which sources the weights ask, where they ask some.
+
+    Attributes
+    ----------
+    aligner, weights, report, evidence
+        As they were given, the weights without what is not asked; ``evidence`` is a tuple.
+    model : AlignmentModel
+        The base model's vocabularies, settings and arrays.
     """
 
     def __init__(
@@ -80,43 +90,16 @@ class ContrastiveAligner:
         asked: EvidenceOptions = EvidenceOptions(),  # noqa: B008
     ):
         _check_base(aligner)
-        self._aligner, self._report, self._evidence, self._asked = aligner, report, tuple(evidence), asked
-        self._weights = weights.without(asked.left_out)
+        self.aligner, self.report, self.evidence, self._asked = aligner, report, tuple(evidence), asked
+        self.model: AlignmentModel = aligner.model
+        self.weights = weights.without(asked.left_out)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ContrastiveAligner, (self._aligner, self._weights, self._report, self._evidence, self._asked)
+        return ContrastiveAligner, (self.aligner, self.weights, self.report, self.evidence, self._asked)
 
     @cached_property
     def _sources(self) -> Mapping[str, TextSource]:
-        return evidence_sources(self._weights, self._aligner.known, self._asked)
-
-    @property
-    def aligner(self) -> Aligner:
-        """The base model."""
-        return self._aligner
-
-    @property
-    def model(self) -> AlignmentModel:
-        """The base model's vocabularies, settings and arrays."""
-        return self._aligner.model
-
-    @property
-    def weights(self) -> "Weights":
-        """The features' weights, and how alignments are searched with them."""
-        return self._weights
-
-    @property
-    def report(self) -> "GoldLearning | None":
-        """Errors on gold links, AER as fractions of 1.
-
-        ``base``, ``fitted`` and ``validated``; with evidence ``files``, each alone, and ``without``, as ``validated``.
-        """
-        return self._report
-
-    @property
-    def evidence(self) -> "tuple[EvidenceFile, ...]":
-        """Of each file of evidence: links, agreement with the base model, estimated precision and recall, weight."""
-        return self._evidence
+        return evidence_sources(self.weights, self.aligner.known, self._asked)
 
     @classmethod
     def load(
@@ -384,7 +367,9 @@ def train_contrastive_aligner(
             finder, texts, plan, lambda figures: tell(Step("learning", figures["pass"], None, figures))
         )
         if files:
-            weights = tasks.with_evidence(weights, tables, files, settings.evidence_share)
+            given_share = settings.evidence_share
+            shares = [tasks.share(file.precision) if given_share is None else given_share for file in files]
+            weights = tasks.with_tables(weights, tables, shares)
         if known is not None:
             worth = {name: places.table for name, places in known.places.items()}
             weights = tasks.with_second_looks(tasks.with_knowers(weights, known.header, worth), known, finder)

@@ -91,14 +91,6 @@ BOUNDS = {"few": (0.05, 4, False), "base": (0.02, 5, True), "all": (-1.0, 1 << 3
 CELLS = 2_000_000
 
 
-def _word_table(text: ModelText) -> kl.WordTable:
-    """Return the word probabilities of one view, with the keys of a text's words."""
-    m, words = text.model, text.model.lexicon
-    lexicon = words.forward, words.reverse, np.float32(words.default), words.floors, words.s_inverse, words.t_inverse
-    keys = text.s_keys, text.t_keys, text.source_tokens, text.target_tokens
-    return kl.WordTable(m.table.ptr, m.table.ids, *lexicon, m.s_null, m.t_null, *keys)
-
-
 #: How one side's words are spelled: letters (int32), begins (int64 [n_words + 1]): code points of all words, joined,
 #: without accents, of which word ``v`` has ``letters[begins[v]:begins[v + 1]]``; kinds (uint8 [n_words]): 1 for words
 #: with a letter; sizes (int32 [n_words]): characters of each word as it is written.
@@ -204,7 +196,14 @@ class CandidateFinder:
         candidates.expected = sums[p.cell_offsets[1:]] - sums[p.cell_offsets[:-1]]
 
         found, share = candidates.arrays(), 1.0 / len(texts)
-        views = [(self._pairs(p, text), _word_table(text), uses_of(text.model)) for text in texts]
+        views = []
+        for text in texts:
+            m, words = text.model, text.model.lexicon
+            lexicon = words.forward, words.reverse, np.float32(words.default), words.floors
+            null = words.s_inverse, words.t_inverse, m.s_null, m.t_null
+            keys = text.s_keys, text.t_keys, text.source_tokens, text.target_tokens
+            table = kl.WordTable(m.table.ptr, m.table.ids, *lexicon, *null, *keys)
+            views.append((self._pairs(p, text), table, uses_of(m)))
 
         def fill(block: tuple[int, int]) -> None:
             kl.posterior_features(*block, pairs, p.forward, p.reverse, cells, found)

@@ -126,16 +126,12 @@ def teach(
             else:
                 teacher = aligner.model
             parts, about = lessons_of(bitext, teacher, settings, pool, told("students"), n)
-            found.append((parts, {"name": names[n] if names is not None else _name(text, n)} | about))
+            sides = text if isinstance(text, tuple) else (text,)  # without folders, which say nothing to others
+            own_files = [os.path.basename(os.fspath(side)) for side in sides if isinstance(side, str | os.PathLike)]
+            name = names[n] if names is not None else ", ".join(own_files) or f"text {n + 1}"
+            found.append((parts, {"name": name} | about))
 
         return learn_start(found, settings, pool, told("network"))
-
-
-def _name(text: TeachingText, number: int) -> str:
-    """Return the names of a text's files, or its number; without folders, which say nothing to others."""
-    sides = text if isinstance(text, tuple) else (text,)
-    files = [os.path.basename(os.fspath(side)) for side in sides if isinstance(side, str | os.PathLike)]
-    return ", ".join(files) or f"text {number + 1}"
 
 
 def resolved_start(start: SomeStart | None) -> tuple[str | None, ContrastiveStart | None]:

@@ -41,48 +41,6 @@ DOUBTFUL = 0.25
 FAR_MORE = 2.0
 
 
-def evidence_lines(paths: Sequence[str], aligner: ContrastiveAligner) -> Iterator[str]:
-    """Yield a line about the weight of each file, and warnings about those that do not help."""
-    for path, found in zip(paths, aligner.evidence, strict=True):
-        figures = f"{found.links} links, {_percent(found.agreement)} agreement with the base model"
-        figures += f", estimated precision {_percent(found.precision)}, recall {_percent(found.recall)}"
-        figures += f", weight {found.weight:.3g}" + ("" if found.aer is None else f", AER % {100 * found.aer:.2f}")
-        yield f"evidence {path}: {figures}"
-        if found.exchanged > FAR_MORE * found.agreement and found.exchanged > DOUBTFUL:
-            yield (
-                f"warning: with source and target exchanged {path} would agree with the base model on"
-                f" {_percent(found.exchanged)}; is it of the other direction?"
-            )
-        elif found.agreement < DOUBTFUL:
-            yield f"warning: {path} hardly agrees with the base model; is it of these lines, counted from 0?"
-    if aligner.report is not None and aligner.evidence:
-        yield from _compared(paths, aligner)
-
-
-def _compared(paths: Sequence[str], aligner: ContrastiveAligner) -> Iterator[str]:
-    """Yield a warning where the combined links have more errors on gold links than what they were made of."""
-    report = aligner.report
-    assert report is not None
-    ours, how = report.validated, "cross-validated"
-    if ours is None:
-        ours, how = report.fitted, "fitted"
-    known = [(report.base, "the base model alone")]
-    known += [(f.aer, f"{path} alone") for path, f in zip(paths, aligner.evidence, strict=True) if f.aer is not None]
-    if report.without is not None:
-        yield f"without evidence: cross-validated AER % {100 * report.without:.2f}"
-        known.append((report.without, "weights learned without evidence"))
-    best, name = min(known)
-    if ours >= best:
-        yield (
-            f"warning: combined links are not better than those of {name}:"
-            f" AER % {100 * ours:.2f} {how}, {100 * best:.2f} there"
-        )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
 def contrastive_align_files(
     text: TextFiles,
     settings: ContrastiveSettings,
@@ -184,9 +142,9 @@ def contrastive_align_files(
 
 
 def _learned(
-    aligner: ContrastiveAligner, evidence: Sequence[str], settings: ContrastiveSettings, verbose: bool
+    aligner: ContrastiveAligner, paths: Sequence[str], settings: ContrastiveSettings, verbose: bool
 ) -> Iterator[str]:
-    """Yield lines about the weights that were learned."""
+    """Yield lines about the weights that were learned and the files' weights, and warnings about what does not help."""
     found, weights = aligner.report, aligner.weights
     if found is not None:
         figures = f"base model {100 * found.base:.2f}, fitted {100 * found.fitted:.2f}"
@@ -195,7 +153,33 @@ def _learned(
         yield f"AER % on {weights.about['pairs']} gold pairs: {figures}"
     elif not weights.about["pairs"]:
         yield "warning: no pair to learn weights from; the start weights are used"
-    yield from evidence_lines(evidence, aligner)
+    for path, file in zip(paths, aligner.evidence, strict=True):
+        shares = (file.agreement, file.precision, file.recall, file.exchanged)
+        agreement, precision, recall, exchanged = (f"{100 * share:.1f} %" for share in shares)
+        figures = f"{file.links} links, {agreement} agreement with the base model"
+        figures += f", estimated precision {precision}, recall {recall}, weight {file.weight:.3g}"
+        yield f"evidence {path}: {figures}" + ("" if file.aer is None else f", AER % {100 * file.aer:.2f}")
+        if file.exchanged > FAR_MORE * file.agreement and file.exchanged > DOUBTFUL:
+            yield (
+                f"warning: with source and target exchanged {path} would agree with the base model on {exchanged};"
+                " is it of the other direction?"
+            )
+        elif file.agreement < DOUBTFUL:
+            yield f"warning: {path} hardly agrees with the base model; is it of these lines, counted from 0?"
+    if found is not None and aligner.evidence:  # do combined links have more errors than what they were made of?
+        ours, how = (found.fitted, "fitted") if found.validated is None else (found.validated, "cross-validated")
+        known = [(found.base, "the base model alone")]
+        both = zip(paths, aligner.evidence, strict=True)
+        known += [(file.aer, f"{path} alone") for path, file in both if file.aer is not None]
+        if found.without is not None:
+            yield f"without evidence: cross-validated AER % {100 * found.without:.2f}"
+            known.append((found.without, "weights learned without evidence"))
+        best, name = min(known)
+        if ours >= best:
+            yield (
+                f"warning: combined links are not better than those of {name}:"
+                f" AER % {100 * ours:.2f} {how}, {100 * best:.2f} there"
+            )
     if verbose:
         shown = ", ".join(f"{name} {value:.3g}" for name, value in weights.by_name.items())
         yield f"weights from {weights.about['pairs']} pairs: {shown}"

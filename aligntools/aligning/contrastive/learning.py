@@ -242,27 +242,22 @@ def noisy(bitext: Bitext, kind: str, seed: int, numbers: Sequence[int] | np.ndar
         in whatever part it comes; None: from 0 on.
     """
     numbers = np.arange(len(bitext)) if numbers is None else numbers
-    kinds = _kinds(kind, seed, numbers)
+    shares = noise_shares(kind)
+    kinds, bounds = list(shares), np.cumsum(list(shares.values()))[:-1]
+    drawn = [0.0] * len(numbers)
+    if len(kinds) > 1:
+        drawn = [np.random.default_rng([seed, int(n), 2]).random() for n in numbers]
+    how = [kinds[int(np.searchsorted(bounds, x, side="right"))] for x in drawn]
     sides = []
     for number, (side, vocabulary) in enumerate(bitext.sides):
         rows = [
             _corrupt(side.tokens[a:b], one, len(vocabulary), np.random.default_rng([seed, int(n), number]))
-            for (a, b), one, n in zip(pairwise(side.offsets), kinds, numbers, strict=True)
+            for (a, b), one, n in zip(pairwise(side.offsets), how, numbers, strict=True)
         ]
         offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
         tokens = np.concatenate([np.empty(0, np.int32), *rows]).astype(np.int32)
         sides.append(replace(side, tokens=tokens, offsets=offsets))
     return replace(bitext, source=sides[0], target=sides[1])
-
-
-def _kinds(text: str, seed: int, numbers: Sequence[int] | np.ndarray) -> list[str]:
-    """Return how each sentence pair is corrupted."""
-    shares = noise_shares(text)
-    kinds, bounds = list(shares), np.cumsum(list(shares.values()))[:-1]
-    if len(kinds) == 1:
-        return kinds * len(numbers)
-    drawn = (np.random.default_rng([seed, int(n), 2]).random() for n in numbers)
-    return [kinds[int(np.searchsorted(bounds, x, side="right"))] for x in drawn]
 
 
 def _corrupt(row: np.ndarray, kind: str, words: int, rng: np.random.Generator) -> np.ndarray:

@@ -290,6 +290,10 @@ def plan_of(
     return replace(plan, start=held_back(plan.start, plan.active, pairs))
 
 
+#: Probabilities count as no closer to 0 and 1 than this: no odds of the network come near.
+_NEARLY = 1e-12
+
+
 def first_look(candidates: CandidateLinks, weights: Weights) -> np.ndarray:
     """Return the log-odds that candidates have by themselves and without evidence, float64 [candidates]."""
     values, n = np.where(weights.active, weights.values, 0.0), len(names.ALL)
@@ -311,12 +315,16 @@ class Judge:
         # training took links of the same kinds for counts of their words, so that a word of the new text alone is known
         own = zip(weights.knowers.values(), evidence[weights.files :], strict=True)
         self.believed = [replace(x, strengths=x.strengths * float(about.get("belief", 1.0))) for about, x in own]
-        moved = weights if threshold is None else weights.at_threshold(threshold, finder.model.usual_threshold)
-        used = np.flatnonzero(moved.values[len(names.ALL) :]).tolist()
+        used = np.flatnonzero(weights.values[len(names.ALL) :]).tolist()
         kept = [*range(len(names.ALL)), *(len(names.ALL) + k for k in used)]
-        self.values, self.active = moved.values[kept], moved.active[kept]
-        self._evidence, self._tables = [evidence[k] for k in used], [moved.tables[k] for k in used]
-        self._looks = [moved.looks[k] for k in used] if known(self.values) else []
+        self.values, self.active = weights.values[kept], weights.active[kept]
+        if threshold is not None:  # links need odds that differ as much from the usual ones as the threshold's do
+            bounded = (min(max(p, _NEARLY), 1 - _NEARLY) for p in (finder.model.usual_threshold, threshold))
+            usual, wanted = (math.log(p / (1 - p)) for p in bounded)
+            self.values[kf.LINKS] += scale(weights.values, weights.active) * (usual - wanted)
+            self.active[kf.LINKS] = True
+        self._evidence, self._tables = [evidence[k] for k in used], [weights.tables[k] for k in used]
+        self._looks = [weights.looks[k] for k in used] if known(self.values) else []
 
     def find(self, bitext: Bitext) -> Iterator[tuple[Posteriors, CandidateLinks]]:
         """Yield what `CandidateFinder.find` does."""
@@ -436,14 +444,7 @@ def share(precision: float) -> float:
     return min(1.0, max(0.0, (precision - DOUBTED) / (1.0 - DOUBTED))) ** STEEPNESS
 
 
-def with_evidence(
-    weights: Weights, tables: list[np.ndarray], told: list[EvidenceFile], counts_for: float | None = None
-) -> Weights:
-    """Return weights with those of evidence; ``counts_for`` is what every file counts for, or None: its `share`."""
-    return _with_tables(weights, tables, [share(x.precision) if counts_for is None else counts_for for x in told])
-
-
-def _with_tables(weights: Weights, tables: Sequence[np.ndarray], shares: Sequence[float], **changed: Any) -> Weights:
+def with_tables(weights: Weights, tables: Sequence[np.ndarray], shares: Sequence[float], **changed: Any) -> Weights:
     """Return weights with those of more tables, each a share of what log-odds weigh."""
     values = np.concatenate([weights.values, np.array(shares) * scale(weights.values, weights.active)])
     active = np.append(weights.active, np.ones(len(tables), bool))
@@ -468,7 +469,7 @@ def with_knowers(weights: Weights, header: Mapping[str, About], tables: Mapping[
     known = sorted(tables)
     own = [np.asarray(tables[name], np.float64) for name in known]
     knowers = {**weights.knowers, **{name: header[name] for name in known}}
-    return _with_tables(weights, own, [1.0] * len(known), knowers=knowers)
+    return with_tables(weights, own, [1.0] * len(known), knowers=knowers)
 
 
 def with_second_looks(weights: Weights, known: TextEvidence, finder: CandidateFinder) -> Weights:

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 FORMAT = "aligntools contrastive weights"
 VERSION = 1
-#: Probabilities count as no closer to 0 and 1 than this: no odds of the network come near.
-_NEARLY = 1e-12
 _TREES = NAMES.index("trees")
 
 
@@ -103,13 +101,6 @@ class Weights(ShownAsModel):
         """The weights of the active features."""
         return {n: float(v) for n, v, a in zip(self.names, self.values, self.active, strict=True) if a}
 
-    def at_threshold(self, threshold: float, usual: float) -> "Weights":
-        """Return the same for a threshold other than the usual one: links need odds that differ as much as theirs."""
-        values, active = self.values.copy(), self.active.copy()
-        values[kf.LINKS] += scale(values, active) * (_log_odds(usual) - _log_odds(threshold))
-        active[kf.LINKS] = True
-        return replace(self, values=values, active=active)
-
     def text(self) -> dict[str, Any]:
         """Return what a file has, for JSON."""
         left_out = ("slack", math.inf), ("candidates", GREEDY.candidates)  # older files have no candidates
@@ -132,12 +123,6 @@ def scale(weights: np.ndarray, active: np.ndarray) -> float:
     """Return the weight that log-odds have among these weights: ``trees`` and the posterior together; 1 for neither."""
     found = sum(float(weights[column]) for column in (kf.TREES, kf.POSTERIOR) if active[column] and weights[column] > 0)
     return found or 1.0
-
-
-def _log_odds(probability: float) -> float:
-    """Return the natural logarithm of the odds, bounded."""
-    bounded = min(max(probability, _NEARLY), 1 - _NEARLY)
-    return math.log(bounded / (1 - bounded))
 
 
 def load_weights(path: str, network: LinkNetwork | None = None, network_of: str = "the start") -> Weights:
