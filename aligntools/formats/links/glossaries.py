@@ -5,7 +5,7 @@ import io
 import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, takewhile
 from xml.sax.saxutils import escape, quoteattr
 
 from aligntools.formats.opening import files
@@ -74,11 +74,9 @@ def _of_tbx(path: str, languages: Sequence[str]) -> Iterator[tuple[str, str]]:
     order = list(languages)
     terms: dict[str, list[str]] = {}
     language = ""
-    text: list[str] | None = None
-    for event in read_xml(path):
-        if event.kind == "text" and text is not None:
-            text.append(event.text)
-        elif event.kind == "start":
+    events = read_xml(path)
+    for event in events:
+        if event.kind == "start":
             if event.local in _ENTRIES:
                 terms = {}
             elif event.local in _LANGUAGES:
@@ -86,14 +84,12 @@ def _of_tbx(path: str, languages: Sequence[str]) -> Iterator[tuple[str, str]]:
                 if len(order) < 2 and language not in order:
                     order.append(language)
             elif event.local == "term":
-                text = []
-        elif event.kind == "end":
-            if event.local == "term" and text is not None:
-                terms.setdefault(language, []).append(" ".join(split_words("".join(text).replace("\n", " "))))
-                text = None
-            elif event.local in _ENTRIES and len(order) == 2:
-                sides = [list(chain(*(terms[name] for name in terms if same_language(side, name)))) for side in order]
-                yield from ((a, b) for a in sides[0] for b in sides[1] if a and b)
+                inside = takewhile(lambda event: event.kind != "end" or event.local != "term", events)
+                text = "".join(part.text for part in inside if part.kind == "text")
+                terms.setdefault(language, []).append(" ".join(split_words(text.replace("\n", " "))))
+        elif event.kind == "end" and event.local in _ENTRIES and len(order) == 2:
+            sides = [list(chain(*(terms[name] for name in terms if same_language(side, name)))) for side in order]
+            yield from ((a, b) for a in sides[0] for b in sides[1] if a and b)
 
 
 def format_table(rows: Sequence[Sequence[str]], comma: bool = False) -> str:

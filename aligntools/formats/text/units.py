@@ -100,40 +100,29 @@ class Languages:
         return f"read as {kind}, {self._sides[0]} to {self._sides[1]}: {units} translation units"
 
 
-class _Text:
-    """The text of a segment as its events come, without inline codes."""
-
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._inside = self._codes = 0  # elements around what is read next: with text, and of codes
-
-    def add(self, event: XmlEvent) -> bool:
-        """Take an event; return whether it ends the segment."""
+def _segment(events: Iterator[XmlEvent]) -> tuple[str, XmlEvent]:
+    """Read a segment whose start was read: its text without inline codes, and its end."""
+    parts: list[str] = []
+    inside = codes = 0  # elements around what is read next: with text, and of codes
+    while True:
+        event = next(events)
         if event.kind == "text":
-            if not self._codes:
-                self._parts.append(event.text)
+            if not codes:
+                parts.append(event.text)
             elif _BREAK.search(event.text):
-                self._parts.append(" ")
+                parts.append(" ")
+        elif event.kind == "start" and (codes or event.local in _CODES):
+            codes += 1
+            if _BREAK_TYPES.intersection(map(event.attributes.get, ("type", "ctype", "subType"))):
+                parts.append(" ")
         elif event.kind == "start":
-            if self._codes or event.local in _CODES:
-                self._codes += 1
-                given = event.attributes
-                if {given.get("type"), given.get("ctype"), given.get("subType")} & _BREAK_TYPES:
-                    self._parts.append(" ")
-            else:
-                self._inside += 1
+            inside += 1
+        elif event.kind == "end" and codes:
+            codes -= 1
+        elif event.kind == "end" and inside:
+            inside -= 1
         elif event.kind == "end":
-            if self._codes:
-                self._codes -= 1
-            elif self._inside:
-                self._inside -= 1
-            else:
-                return True
-        return False
-
-    def text(self) -> str:
-        """Return what was read."""
-        return "".join(self._parts)
+            return "".join(parts), event
 
 
 def tmx_sides(
@@ -143,29 +132,27 @@ def tmx_sides(
 
     Of each side comes first whether its language is that to the letter. Without ``empty`` such segments are none.
     """
-    begin, language, segment, start = 0, "", None, None
+    begin, language = 0, ""
     found: dict[int, tuple[bool, str, XmlEvent, XmlEvent]] = {}
     for event in events:
-        if segment is not None and start is not None:
-            if segment.add(event):
-                side = languages.side_of(language) if empty or event.begin < event.end else None
-                if side is not None:
-                    exact = languages.exact(side, language)
-                    if side not in found or (exact and not found[side][0]):
-                        found[side] = exact, segment.text(), start, event
-                segment = None
-        elif event.kind == "start":
-            name, given = event.local, event.attributes
-            if name == "tu":
-                begin, found = event.begin, {}
-            elif name == "tuv":
-                language = given.get("xml:lang") or given.get("lang") or "und"
-            elif name == "seg":
-                segment, start = _Text(), event
-            elif name == "header":
-                languages.take_source(given.get("srclang", ""))
-        elif event.kind == "end" and event.local == "tu" and not languages.ambiguous:
+        name, given = event.local, event.attributes
+        if event.kind == "end" and name == "tu" and not languages.ambiguous:
             yield found, begin, event.end
+        if event.kind != "start":
+            continue
+        if name == "tu":
+            begin, found = event.begin, {}
+        elif name == "tuv":
+            language = given.get("xml:lang") or given.get("lang") or "und"
+        elif name == "seg":
+            text, end = _segment(events)
+            side = languages.side_of(language) if empty or end.begin < end.end else None
+            if side is not None:
+                exact = languages.exact(side, language)
+                if side not in found or (exact and not found[side][0]):
+                    found[side] = exact, text, event, end
+        elif name == "header":
+            languages.take_source(given.get("srclang", ""))
 
 
 def tmx_units(events: Iterator[XmlEvent], languages: Languages) -> Iterator[Unit]:
@@ -179,16 +166,11 @@ def tmx_units(events: Iterator[XmlEvent], languages: Languages) -> Iterator[Unit
 
 def xliff_units(events: Iterator[XmlEvent], languages: Languages) -> Iterator[Unit]:
     """Yield the units of XLIFF: ``trans-unit`` of 1.x, ``segment`` of 2.x; without alternatives and notes."""
-    begin, open_names, segment, which = 0, list[str](), None, ""
+    begin, open_names = 0, list[str]()
     tags = {"source": "und-x-source", "target": "und-x-target"}
     texts: dict[str, str] = {}
     for event in events:
-        if segment is not None:
-            if segment.add(event):
-                texts[which] = segment.text()
-                segment = None
-                open_names.pop()
-        elif event.kind == "start":
+        if event.kind == "start":
             name, given = event.local, event.attributes
             if name in ("xliff", "file"):
                 tags["source"] = given.get("source-language") or given.get("srcLang") or tags["source"]
@@ -197,7 +179,8 @@ def xliff_units(events: Iterator[XmlEvent], languages: Languages) -> Iterator[Un
             elif name in ("trans-unit", "segment"):
                 begin, texts = event.begin, {}
             elif name in tags and open_names[-1:] in (["trans-unit"], ["segment"]):
-                segment, which = _Text(), name
+                texts[name], _ = _segment(events)
+                continue
             open_names.append(name)
         elif event.kind == "end":
             open_names.pop()
