@@ -473,7 +473,7 @@ AT_WHITE_SPACE = {
         cli/standins/eflomal.py ground metrics parsing/feature_space tagging/unknown_words
         viewing words/line_scan
         formats/annotation/conll.py formats/annotation/conll_layouts formats/models/modelfile
-        formats/text/exchange formats/text/units""",
+        formats/text/exchange""",
     "numbers and links, as bytes": """aligning/parts/plans
         cli/standins/force_align formats/links/given_links
         formats/links/giza.py formats/links/goldlinks formats/models/word_vectors

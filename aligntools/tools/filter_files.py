@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from aligntools.aligning.alignments import AlignmentTally
 from aligntools.aligning.settings import FilterSettings
+from aligntools.formats.text.exchange import UnitCopy
 from aligntools.formats.text.raw_pairs import RawPairs
-from aligntools.formats.text.units import UnitCopy
 from aligntools.ground.errors import UsageProblem
 from aligntools.pipeline import Sinks
 from aligntools.tools.filters import PairQuality, judged

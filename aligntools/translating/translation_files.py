@@ -63,8 +63,7 @@ def translate_files(
     ending: Returns a context in which lines are answered, and that may end the reading.
     Returns how many sentences there are, and the sum of the translations' scores, or None where lists were made.
     """
-    from aligntools.formats.translation.derivations import format_header as header_of_derivations
-    from aligntools.formats.translation.hypergraphs import format_header
+    from aligntools.formats.translation.derivations import format_header, format_hypergraph_header
 
     listed = lists.kind is not None
     if unbuffered and (listed or hypergraphs or derivations):
@@ -94,7 +93,7 @@ def translate_files(
     sinks, tally = Sinks(output=output, hypergraphs=hypergraphs, derivations=derivations), Tally()
     watch.begin("translating", unit="sentence")
     with sinks, pool_of(run.threads) as pool, ending():
-        sinks.write({"hypergraphs": format_header(translator.features), "derivations": header_of_derivations()})
+        sinks.write({"hypergraphs": format_hypergraph_header(translator.features), "derivations": format_header()})
         done = map_parts(partial(_translate_part, lists, [*sinks.paths]), translator, parts, run, pool, tally)
         del translator  # workers have it
         write_parts(done, sinks, tally, watch, "" if unbuffered else "{sentences} sentences translated")
@@ -106,8 +105,7 @@ def translate_files(
 def _translate_part(
     lists: TranslationLists, wanted: Collection[str], translator: Translator, part: Part, pool: Pool
 ) -> Worked:
-    from aligntools.formats.translation.derivations import format_sentences
-    from aligntools.formats.translation.hypergraphs import format_nbest
+    from aligntools.formats.translation.derivations import format_nbest, format_sentences
 
     translator, n_best, samples = translator.with_threads(pool), lists.n_best, lists.samples
     counts: dict[str, float] = {"sentences": len(part.text)}

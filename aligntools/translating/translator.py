@@ -121,7 +121,7 @@ class Hypergraphs:
 
     def lines(self) -> Iterator[bytes]:
         """Yield a line of JSON for each sentence, as ``translate --hypergraphs`` writes it."""
-        from aligntools.formats.translation.hypergraphs import format_lines
+        from aligntools.formats.translation.derivations import format_lines
 
         name = self._system.names(self._sentences)
         return format_lines(self.arrays, self.features, lambda word: name([word])[0].decode("utf-8", "replace"))

@@ -25,7 +25,6 @@ from aligntools.formats.links.goldlinks import read_gold
 from aligntools.formats.links.ttable import read_ttable, read_vocabulary
 from aligntools.formats.text import giza_trainings
 from aligntools.formats.translation import derivations, plf
-from aligntools.formats.translation import hypergraphs as nbest
 from aligntools.ground.errors import AligntoolsError
 from aligntools.tools.checks.check import FoundSpan, PairCheck
 from aligntools.tools.checks.check import row as check_row
@@ -345,7 +344,7 @@ class Candidate(NamedTuple):
 
 def _nbest(path, text):
     rows = [row for row in text.sentences if row]
-    data = nbest.format_nbest(0, [[Candidate(row, {"lm": 1.0}, -2.0)] for row in rows]).decode()
+    data = derivations.format_nbest(0, [[Candidate(row, {"lm": 1.0}, -2.0)] for row in rows]).decode()
     found = [line.split(" ||| ") for line in data.split("\n")[:-1]]
     escaped = [[word if word != "|||" else "&#124;&#124;&#124;" for word in row] for row in rows]
     return escaped, [fields[1].split(" ") for fields in found if len(fields) == 4]

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from aligntools.formats.translation import hypergraphs
+from aligntools.formats.translation import derivations
 from tests.translating.making import WORDS, arrays, forest
 
 NAMES = ["lm", "p(e|f)", "tm, log", "größe"]
@@ -14,8 +14,8 @@ TEXT = ["", *(f"w{k}" for k in range(1, WORDS)), "größer"]
 def test_what_is_written_has_every_node_and_edge():
     rng = np.random.default_rng(1)
     h = arrays([forest(rng), None, forest(rng)])
-    assert json.loads(hypergraphs.format_header(NAMES))["features"] == NAMES
-    found = [json.loads(line) for line in hypergraphs.format_lines(h, NAMES, TEXT.__getitem__)]
+    assert json.loads(derivations.format_hypergraph_header(NAMES))["features"] == NAMES
+    found = [json.loads(line) for line in derivations.format_lines(h, NAMES, TEXT.__getitem__)]
     assert found[1] == {"root": None, "nodes": []}
     begin = 0
     for sentence, root in zip(found, h.roots.tolist(), strict=True):
@@ -37,4 +37,4 @@ def test_what_is_written_has_every_node_and_edge():
 
 
 def test_no_sentences_are_no_lines():
-    assert list(hypergraphs.format_lines(arrays([]), NAMES, TEXT.__getitem__)) == []
+    assert list(derivations.format_lines(arrays([]), NAMES, TEXT.__getitem__)) == []

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from aligntools.formats.markup.segments import BrokenSegment, Segment, parse_segment, spliced
 from aligntools.formats.opening.streamed_xml import XmlEvent, XmlReader
-from aligntools.formats.text.units import Languages, tmx_sides
+from aligntools.formats.text.exchange import Languages, tmx_sides
 from aligntools.ground.errors import DataError
 
 #: What a source and its target are children of: in XLIFF 1.2, in XLIFF 2.

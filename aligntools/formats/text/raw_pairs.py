@@ -15,8 +15,7 @@ from aligntools.formats.links.pharaoh import LineReader
 from aligntools.formats.opening import files
 from aligntools.formats.opening.files import MOST_BYTES, metered, open_input
 from aligntools.formats.opening.live_inputs import ReadOnly, lines_of_size
-from aligntools.formats.text.exchange import format_of, paired
-from aligntools.formats.text.units import UnitCopy, keeping
+from aligntools.formats.text.exchange import UnitCopy, format_of, keeping, paired
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.words import line_scan
 from aligntools.words.line_scan import Scanner

@@ -1,19 +1,20 @@
-"""Derivations of translations: JSON lines, one a sentence behind one that names the format.
+"""Derivations of translations, single and packed: JSON lines, one a sentence behind one that names the format.
 
 docs/reference/formats.md shows them. Rules of a derivation are numbered from 0, the one at the top, each before those
 that are put into it.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from aligntools.formats.annotation.tag_lists import format_lists
 from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import Fault, in_words, is_number, json_line, parse_json
 from aligntools.ground.errors import DataError
 
-FORMAT, VERSION = "aligntools derivations", 1
+FORMAT, HYPERGRAPH, VERSION = "aligntools derivations", "aligntools hypergraph", 1
 _NONTERMINALS = ("[X,1]", "[X,2]")
 
 
@@ -147,3 +148,55 @@ def _number(value: Any) -> float:
     if not is_number(value):
         raise Fault(f"{in_words(value)} stands where a number was expected")
     return float(value)
+
+
+def format_hypergraph_header(features: Sequence[str]) -> bytes:
+    """Return the first line of packed derivations."""
+    return json_line({"format": HYPERGRAPH, "version": VERSION, "features": list(features)})
+
+
+def format_lines(hypergraph: Any, features: Sequence[str], word: Callable[[int], str]) -> Iterator[bytes]:
+    """Yield a line a sentence of `translating.forest.hypergraph`'s; ``word`` gives the word of a target id.
+
+    Nodes are numbered from 0 in a sentence, each after its tails; ``target`` has words, -1 for what the first tail
+    yields and -2 for the second; ``rule`` is negative for rules that the decoder makes.
+    """
+    h = hypergraph
+    for s in range(len(h.roots)):
+        begin, end = h.node_offsets[[s, s + 1]].tolist()
+        nodes = []
+        for v in range(begin, end):
+            length = int(h.lengths[v])
+            edges = []
+            for e in range(h.edge_offsets[v], h.edge_offsets[v + 1]):
+                i, j = h.feature_offsets[[e, e + 1]]
+                ids, values = h.feature_ids[i:j].tolist(), h.feature_values[i:j]
+                target = h.words[slice(*h.word_offsets[[e, e + 1]])].tolist()
+                edges.append(
+                    {
+                        "tails": [t - begin for t in h.tails[e].tolist() if t >= 0],
+                        "rule": int(h.rules[e]),
+                        "target": [word(w) if w > 0 else w for w in target],
+                        "features": {features[f]: float(str(x)) for f, x in zip(ids, values, strict=True)},
+                    }
+                )
+            left, right = h.left[v, :length].tolist(), h.right[v, 4 - length :].tolist()
+            nodes.append({"left": list(map(word, left)), "right": list(map(word, right)), "edges": edges})
+        root = int(h.roots[s])
+        yield json_line({"root": root - begin if root >= 0 else None, "nodes": nodes})
+
+
+#: The word |||, as Moses escapes it: it would end the field.
+_ESCAPED = "&#124;&#124;&#124;"
+
+
+def format_nbest(first: int, lists: Iterable[Sequence[Any]]) -> bytes:
+    """Format candidates as Moses does, one a line: ``sentence ||| words ||| name=value ... ||| score``, from ``first``
+    on.
+    """
+
+    def row(one: Any) -> tuple[str, str, str]:
+        features = " ".join([f"{name}={value:.6g}" for name, value in one.features.items()])
+        return " ".join([_ESCAPED if word == "|||" else word for word in one.words]), features, f"{one.score:.6f}"
+
+    return format_lists(first, (map(row, candidates) for candidates in lists))

@@ -16,8 +16,8 @@ from aligntools.formats.links.pharaoh import Links, check_range, concatenate
 from aligntools.formats.opening import files
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.corpus import Bitext, in_lower_case
+from aligntools.formats.text.exchange import languages_given
 from aligntools.formats.text.text_settings import Reading
-from aligntools.formats.text.units import languages_given
 from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.progress import Progress, Watch
