@@ -62,13 +62,9 @@ def train_with(
     known: TextEvidence | None = None,
     learned: Aligner | None = None,
 ) -> Aligner:
-    """Train an aligner of a text.
+    """Train an aligner of a text, with the settings of ``init_model`` where there is one; see `train_aligner`.
 
-    settings: Those of ``init_model``, where there is one.
-    init_model, reading, run, keep_text, progress, links: As for `train_aligner`.
-    rounds: Those of the contrastive aligner's base model; with ``best`` there are as many, and the network decides on
-        links, as it does where training goes on from a model that has it decide.
-    known: What is known of the text's words beforehand.
+    rounds: Those of the contrastive aligner's base model; with ``best`` there are as many, and the network decides.
     learned: An aligner of other text, whose counts are priors, and whose links are mixed with those of the new one.
     """
     from aligntools.aligning.training.train_model import count_steps, train_model

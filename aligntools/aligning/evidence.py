@@ -1,9 +1,8 @@
 """Evidence: what is known of words besides the text itself. The kinds that there are, and what each of them says.
 
-Evidence is of *types* of words, which training starts from as pseudo-counts, or of *places* in a sentence pair, links
-with probabilities that are further inputs of the network. A kind that answers when it is asked (`SourceKind`) has
-settings that ask for it and a source that reads a text; training, the network, files, parts and descriptions of models
-go over such kinds and name none of them. Other kinds have ways of their own into a model; their declarations say where.
+Evidence is of *types* of words, pseudo-counts that training starts from, or of *places* in a sentence pair, links with
+probabilities that are inputs of the network. Training, files and the network go over the kinds that are asked
+(`SourceKind`) and name none of them. Other kinds have ways of their own into a model; their declarations say where.
 """
 
 import logging
@@ -42,16 +41,10 @@ _log = logging.getLogger("aligntools")
 
 @dataclass(frozen=True)
 class EvidenceKind:
-    """A kind's declaration.
+    """A kind's declaration: its ``name`` in headers, what it is ``about``, and the ``option`` by which users have it.
 
-    name: In headers of files, and in messages.
-    about: What it is, in a description of a model.
-    option: The option by which users have it.
-    types, places: What it is evidence of.
-    in_parts: It takes part where text is in parts.
-    pieces: Its links of words are links of their pieces too, in models of pieces.
-    again: To align new text it has to be there again. Of a kind that is asked this is so where it gave evidence of
-        places.
+    types, places: What it is evidence of; ``in_parts``: also of text in parts; ``pieces``: also of pieces of words.
+    again: To align new text it has to be there again; a kind that is asked has to where it gave evidence of places.
     """
 
     name: str
@@ -68,10 +61,8 @@ class EvidenceKind:
 class SourceEvidence:
     """What a source says of a text.
 
-    about: For a model's header: the source's ``name``, a ``checksum`` where it can have evidence of places, what it
-        found.
-    priors: Links of types of words, which count in full; words as they are written.
-    places: Links of each sentence pair that was read; None where nothing is believed.
+    about: For a model's header: the source's ``name``, a ``checksum`` if it can know places, what it found.
+    priors, places: Links of types of words, as written, which count in full; links of each pair that was read.
     """
 
     about: About
@@ -112,11 +103,9 @@ class WordSource(Source):
     def of_text(
         self, source: "AnyVocabulary", target: "AnyVocabulary", tried: "Bitext", parts: "Iterable[Bitext]", pool: "Pool"
     ) -> SourceEvidence:
-        """Return what is known of the words of a text that may be in parts.
+        """Return what is known of a text, maybe in parts, whose words are given, the most frequent ones first.
 
-        source, target: The words of all parts, the most frequent ones first.
-        tried: The text, or its first part, by which the source may be tried.
-        parts: All of the text, for sources that look where words stand together.
+        It may be tried by ``tried``, the first part; sources that look where words are together go over the ``parts``.
         """
         return self.tried(self.of_words(source, target, pool), tried)
 
@@ -159,9 +148,8 @@ class TextSource(Source):
 
 @dataclass(frozen=True)
 class SourceKind(EvidenceKind, ABC, Generic[S]):
-    """A kind that takes part where settings ask for it; a subclass says how.
+    """A kind that takes part where settings ask for it, whose defaults do not; a subclass says how.
 
-    settings: The class of its settings, whose defaults ask for nothing.
     applying: Its options that hold where a model is applied, too: where the source is, or that it is left out.
     instead: What to do where a model needs a source that is not there; the end of a message.
     """
@@ -441,10 +429,7 @@ def ask(
     """Ask every kind that takes part about a text whose words are as they are written; None where none does.
 
     ``tell`` is called with the kind's name, how many more pairs were read, and how many are to be. With ``places`` only
-    sources that read sentences are asked, and only about these: where training is over, evidence of types changes
-    nothing.
-
-    Raises UsageProblem when a source is not there. Raises DataError when its files are damaged.
+    places are asked about: where training is over, evidence of types changes nothing.
     """
     by_kind = {}
     for kind in asked.kinds:

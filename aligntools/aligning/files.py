@@ -55,16 +55,11 @@ def align_files(
     unbuffered: bool = False,
     ending: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
 ) -> None:
-    """Align a text by a saved model, or by one that is trained on it.
+    """Align a text by a saved ``model``, or by one that is trained on it.
 
     planned: What is trained, from a model on or, of None, anew.
-    reading: ``split`` None is that of the model, where one is applied.
-    model, init_model: A saved model: to apply, or to go on training from.
     adapt: Train on the text, beginning with what ``model`` has learned, in place of applying it.
-    priors, weights: Counts of other text that a new model starts from.
     ending: Returns a context in which lines are answered, and that may end the reading.
-    Raises UsageProblem when files and options do not go together. Raises DataError when a file cannot be read or
-    written.
     """
     if init_model and os.path.isdir(init_model):
         raise UsageProblem("`init_model` goes on from a model file; GIZA++'s tables have no counts to go on from")

@@ -179,10 +179,8 @@ def giza_tables(
     links: Links,
     numbers: tuple[np.ndarray, np.ndarray] | None,
 ) -> GizaTables:
-    """Return one direction's tables.
+    """Return one direction's tables; positions are counted over its links, at most one for each observed word.
 
-    given, observed: The text that it was trained on.
-    links: Of the direction: at most one for each observed word. Positions are counted over them.
     numbers (tuple of int64, or None): GIZA++'s number of each class of the given words, and of the observed ones; -1 of
         classes without words.
     """

@@ -37,10 +37,8 @@ def model_of_giza(
 ) -> AlignmentModel:
     """Return a model of the trainings of both directions, or of one.
 
-    Words that no table has are unknown: each word generates them alike. Distances beyond those that are told apart
-    here have the probability of the last one. GIZA++ smooths distances (``model4SmoothFactor``) by the length of each
-    sentence; here this is done as for one of 20 words. Climbing begins with an alignment of the HMM. Where its jumps
-    are not known, it jumps as the first words of IBM 4's cepts do.
+    Words that no table has are unknown. Distances beyond those that are told apart have the last one's probability, and
+    are smoothed as in a sentence of 20 words. Climbing begins with the HMM, or with jumps as the cepts' first words do.
     """
     trainings = [forward, reverse]
     found = [t for t in trainings if t is not None]

@@ -25,10 +25,8 @@ from aligntools.words.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Coded:
-    """The files of a training.
+    """The files of a training: vocabularies of the given and of the observed side, pairs, what is written.
 
-    source, target, text: Vocabularies of the side that generates and of the one that is generated, and sentence pairs.
-    prefix, alignments: How names of what is written begin; and the file of alignments.
     classes: Files of the classes of both sides' words; None takes that beside the vocabulary, if it is there.
     """
 
@@ -67,11 +65,9 @@ def align_coded(coded: Coded, threads: int, **settings: Any) -> None:
 
 
 def align_coded_by(coded: Coded, files: TrainingFiles, settings: dict[str, str], threads: int, pegging: bool) -> None:
-    """Align coded text by tables of a training, and write the alignments alone.
+    """Align coded text by tables of a training with its numbers of words, and write the alignments alone.
 
-    files: Their words have the numbers of the text's vocabularies.
     settings: What GIZA++'s options said; names in lower case.
-    Raises DataError when a file cannot be read or written, or is not as GIZA++ writes it.
     """
     (bitext, _), run = read_coded(coded), Run(threads=threads)
     aligner = Aligner(model_of_giza(read_files(files, settings), None, pegging))

@@ -22,15 +22,9 @@ _SPACED = bytes.maketrans(b"\t\r", b"  ")
 class Reshaping:
     """Converts alignments of words to the units that are written, block by block.
 
-    raw: The text that is aligned, a second time.
-    pieces: The same text in pieces, or a side of it: links become links between these.
-    tokens: The text as it is aligned, where that is in tokens: links come back to the words of ``raw``, or go on to
-        pieces.
+    raw, pieces, tokens: The text, the same in pieces that links are written between, and in tokens that are aligned.
     to_words: The text is in pieces, and links become links between words.
-    scheme: How pieces are marked.
-    with_words: The words that links are between are written too.
-    with_text: Sides are written too; links count words as `str.split` does where the text is of words.
-    strict, service: Refuse the first pair whose pieces do not spell its words, or accept all.
+    with_text, with_words: Sides, or linked words, are written too; with sides words are those of `str.split`.
     """
 
     def __init__(

@@ -40,11 +40,9 @@ def needed_for(tokens: int, words: int, cells: int, settings: ResolvedSettings, 
 
 
 def cells_within(max_memory: int | None, needed: int = 0, largest: int = 0) -> int:
-    """Return how many link-matrix cells may be worked at a time.
+    """Return how many link-matrix cells may be worked at a time within so many bytes, or the bound of the process.
 
-    max_memory: Bytes; None is the bound of the process, if it has one.
-    largest: Cells of the largest link matrix, which is worked at whole.
-    Raises ResourceError when next to nothing would be left.
+    ``largest`` cells of a link matrix are worked at whole. Raises ResourceError when next to nothing would be left.
     """
     bound = memory.limit() if max_memory is None else max_memory
     if bound is None:

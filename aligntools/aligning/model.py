@@ -96,14 +96,9 @@ KIND = "alignment"
 class AlignmentModel:
     """What training gives and ``align -m`` takes.
 
-    length_ratio: Target words a source word, in the training text.
-    subwords: What links pieces of words.
-    split: What separated the words of the text; see `words.white_space`.
-    evidence: By what kinds of evidence the model learned words, and what each says of itself; see `aligning.evidence`.
-    decision: Weights of features by which links are decided on, where posteriors alone do not: what
-        `contrastive.weights.Weights.text` has.
-    before: The model that it was adapted from, whose links are mixed with its own; see `aligning.mixture`.
-    words: Words of its text, both sides together, where there is one before.
+    length_ratio, split: Target words for each source word of the training text; what separated its words.
+    evidence, decision: What kinds of evidence say of themselves; the `Weights.text` of what decides on links.
+    before, words: The model that it was adapted from, and then the words of its text, both sides together.
     """
 
     settings: ResolvedSettings

@@ -35,11 +35,7 @@ MOSES_METHOD = "grow-diag-final-and"
 class AlignmentSinks(Sinks):
     """The files that the alignment of a text is written to, and their forms; None for what is not wanted.
 
-    writing: The forms of links and scores.
-    output: Links; ``-`` is standard output.
-    forward_output, reverse_output: The links of the single directions.
-    word_pairs: The words and the posterior of each link.
-    shape: What stands between the alignments and what is written.
+    ``shape`` is what stands between the alignments and what is written.
     """
 
     def __init__(
@@ -117,9 +113,7 @@ class AlignmentSinks(Sinks):
     def check_direction(self, direction: str, network: bool, decisions: Decisions, who: str = "") -> None:
         """Refuse files of a direction that was not trained, and decisions that change nothing in what is written.
 
-        direction: The direction that is trained, or ``both``.
-        network: Whether the network decides on links.
-        who: A saved model that has it.
+        ``network``: it decides on links; ``who``: a saved model that has the ``direction``.
         """
         for name in ("forward", "reverse"):
             if direction not in ("both", name) and f"{name}_output" in self.paths:

@@ -31,11 +31,9 @@ _LINES = 100_000  # written at a time
 
 
 def model_from_tables(forward: TTable, reverse: TTable, lowercase: bool = False) -> AlignmentModel:
-    """Return a model that aligns by two tables of word probabilities.
+    """Return a model that aligns by two tables, ``p(target | source)`` and ``p(source | target)``, each by itself.
 
-    forward, reverse: ``p(target | source)`` and ``p(source | target)``.
-    lowercase: Put the tables' words in lower case, and the text's.
-    Returns both directions, each by itself. Raises ValueError when the tables have next to no pairs of words in common.
+    ``lowercase`` puts their words, and the text's, in lower case. ValueError when they have next to no pairs in common.
     """
     if lowercase:
         forward, reverse = forward.lowercased(), reverse.lowercased()
@@ -92,11 +90,8 @@ def _null(table: TTable, words: list[bytes]) -> np.ndarray:
 def write_ttable(path: str, model: AlignmentModel, beam: float | None = None) -> None:
     """Write lines ``source TAB target TAB ln p(target | source)``, NULL as ``<eps>``, as fast_align's -p does.
 
-    Lines of the first view's table, by source word, then target word id. A reverse model (``direction`` reverse) gives
-    ``target TAB source TAB ln p(source | target)``.
-
-    beam: Leave out what is less probable than the source word's best to the power ``-beam``, as fast_align does; None
-        writes every pair.
+    A reverse model (``direction`` reverse) gives ``target TAB source TAB ln p(source | target)``. With ``beam`` what is
+    less probable than the source word's best to the power ``-beam`` is left out, as fast_align does.
     """
     m = model.views[0]
     reverse = model.settings.direction == "reverse"

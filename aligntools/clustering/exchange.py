@@ -78,12 +78,9 @@ _TABLE = 1 << 16
 class Clustering:
     """Classes of words and what they are worth.
 
-    classes (int32 [vocabulary]): From 1, numbered by the first of their words, the most frequent words first; 0 for the
-        edge of a sentence and for words that do not occur. Words rarer than ``min_count`` have the class after the last
-        one.
-    objective: The part of the log-likelihood that depends on the classes.
-    perplexity: Of the text under the bigram model of classes, ends of sentences counted as words.
-    information: Mutual information of the classes of neighbouring words, in nats.
+    classes (int32 [vocabulary]): From 1, by the first of their words, the most frequent words first; 0 for the edge of
+        a sentence and words that do not occur. Words rarer than ``min_count`` have the class after the last one.
+    objective, perplexity, information: What depends on the classes; of the text, with ends of sentences; in nats.
     looked, moved: How often a word was looked at, and how often one went into another class, of all restarts.
     """
 
@@ -256,11 +253,9 @@ TextSide = tuple[np.ndarray, np.ndarray, int]
 
 
 def count_both(source: TextSide, target: TextSide, links: tuple[np.ndarray, np.ndarray]) -> WordNeighbours:
-    """Count neighbours in both texts, and linked words.
+    """Count neighbours in both texts, and linked words, whose places in their texts are int64 [links] each.
 
-    source, target ((int32 [tokens], int64 [sentences + 1], int)).
-    links ((int64 [links], int64 [links])): Places of linked words among the tokens of their sides.
-    Returns of the source's words as they are numbered, and after them the target's.
+    The source's words are as they are numbered, and the target's come after them.
     """
     (words, offsets, size), (others, ends, number) = source, target
     after = size - 1

@@ -139,12 +139,9 @@ def links_of(
     head: int | None = None,
     compiled: bool | None = None,
 ) -> "Links":
-    """Return the links of many sentence pairs as arrays.
+    """Return the links of many sentence pairs as arrays; a `Path` is a Pharaoh file, its first word ``index_base``.
 
-    alignments: See `symmetrize`; a `Path` is a Pharaoh file. Whatever has its links in a ``table`` gives that.
-    index_base: Number of the first word in Pharaoh text, 0 or 1; other links count from 0.
-    compiled: Use compiled code to read a file; None decides by size.
-    Raises DataError for the first item that is not an alignment.
+    ``compiled`` uses compiled code to read a file; None decides by size. DataError for what is not an alignment.
     """
     from aligntools.formats.links import pharaoh
     from aligntools.formats.links.pharaoh import Links

@@ -35,10 +35,8 @@ class MismatchedLines(DataError):
 
 
 class Operation(NamedTuple):
-    """Something to do with alignment files.
+    """Something to do with alignment files: what the help says ``about`` it, and how many files it takes.
 
-    about: One line for the help.
-    operands: How many files it takes, 1 or 2.
     yields: ``links``: a line per sentence pair; ``grid``: a picture and that line; ``summary``: figures at the end.
     """
 

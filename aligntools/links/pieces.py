@@ -170,10 +170,8 @@ def remapped(
 ) -> tuple[Links, np.ndarray | None]:
     """Link two units where a link joins units that they are made of, or are part of.
 
-    links: Within the sentences of ``source`` and ``target``.
     source, target: What each unit of a side becomes; None leaves the side as it is.
-    probabilities [links] or None.
-    Returns sorted, none twice; of several probabilities of a link the highest.
+    Returns links sorted, none twice; of several ``probabilities`` [links] of a link the highest.
     """
     sentence = links.sentences()
     begins, counts = [], []

@@ -178,9 +178,7 @@ def count_links(bitext: Bitext, links: Links) -> TranslationTables:
     """Count linked words; a word without links counts as linked to NULL.
 
     What a text itself calls ``NULL`` is counted with NULL, as Moses does.
-
-    links: Of as many sentences, all within them (see `out_of_range`).
-    Raises ValueError when there are not equally many sentences.
+    ``links`` are of as many sentences, all within them (see `out_of_range`).
     """
     if len(links) != len(bitext):
         raise ValueError(f"links of {len(links)} sentences for {len(bitext)} sentence pairs")

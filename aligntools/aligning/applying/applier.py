@@ -69,11 +69,9 @@ def posteriors_of(
 
 
 class Applier:
-    """Applies one model's views to texts; it can be used from several threads at once.
+    """Applies one model's views, and its pieces, to texts; it can be used from several threads at once.
 
-    sizes: Sizes of the model's vocabularies; higher ids are words that it does not know.
-    max_cells: Link-matrix cells worked at a time, at most.
-    subwords: Its posteriors are averaged with those of the views.
+    ``sizes`` are those of the model's vocabularies; higher ids are words that it does not know.
     """
 
     def __init__(
@@ -105,11 +103,8 @@ class Applier:
     ) -> Iterator[Posteriors]:
         """Yield `Posteriors` for consecutive runs of sentences; each overwrites the one before.
 
-        With ``viterbi`` they are the Viterbi paths of the first view, or its posteriors if the model's words are
-        independent of each other.
-
-        believed: Links of the same sentences that count as if the model had seen them, by their probabilities. They do
-            not show in the log-likelihoods.
+        With ``viterbi`` they are the first view's paths, or its posteriors if the model's words are independent.
+        ``believed`` links count as if the model had seen them, by their probabilities, but not in the log-likelihoods.
         """
         models = self.models[:1] if viterbi else self.models
         texts = [self.text(m, bitext) for m in models]

@@ -1,9 +1,7 @@
-"""Scores of aligned sentence pairs on eflomal's scale, from the counts of the links themselves.
+"""Scores of aligned sentence pairs on eflomal's scale (Östling & Tiedemann 2016), as its ``-F`` and ``-R`` write them.
 
-These are the scores that eflomal (Östling & Tiedemann 2016) writes with ``-F`` and ``-R``: the mean over the observed
-words of the negative logarithm of the best position's probability. The probability is that in the sampler's state with
-the word's own link taken out of the counts, and without NULL. eflomal draws the fertility distributions; here their
-expected logarithms are used.
+They are the mean over the observed words of ``-ln p`` of the best position, in the sampler's state without the word's
+own link, and without NULL. eflomal draws the fertility distributions; here their expected logarithms are used.
 """
 
 from dataclasses import dataclass

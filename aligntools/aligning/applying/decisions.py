@@ -31,11 +31,10 @@ def align_text(
     found: Iterable[Posteriors] | None = None,
     paths: Iterable[Posteriors] | None = None,
 ) -> Iterator[Alignments]:
-    """Yield the links of consecutive runs of sentence pairs.
+    """Yield the links of consecutive runs of sentence pairs, whose ids are of the model's vocabularies.
 
-    bitext: With ids of the model's vocabularies.
-    settings: If only one direction was trained, ``joint`` and ``mean`` decide by it.
-    found, paths: Posteriors and Viterbi paths of the same runs, where they are there already.
+    If only one direction was trained, ``joint`` and ``mean`` decide by it. ``found`` and ``paths`` are the runs'
+    posteriors and Viterbi paths, where they are there already.
     """
     if settings.decode == "viterbi" and paths is None:
         paths = applier.posteriors(bitext, pool, viterbi=True)
@@ -59,11 +58,9 @@ def links_from(
 ) -> Alignments:
     """Decide on the links of one run, wherever its posteriors come from.
 
-    usual: The threshold if the settings have none.
-    trained: The directions that the model has: 1 forward, 2 reverse, 3 both.
-    chain: Whether it has Viterbi paths; where words are independent of each other, the path is the best link of each.
-    paths: What single directions follow in the place of posteriors.
-    found: Links that a network chose already, and their probabilities; None for posteriors.
+    usual, trained: The threshold if the settings have none; the directions that the model has: 1, 2 or 3 for both.
+    chain: Whether it has Viterbi paths, which single directions follow in the place of posteriors; see ``paths``.
+    found: Links that a network chose already, and their probabilities.
     """
     threshold = usual if settings.threshold is None else settings.threshold
     jointly = found is not None or (trained == 3 and settings.symmetrize in _WAYS)

@@ -31,15 +31,11 @@ def _known(
 
 
 class ModelText:
-    """A text as one view's model sees it.
+    """A text as one view's model sees it: the ids of ``bitext`` are those of its vocabularies, and higher ones.
 
-    bitext: With ids of the vocabularies that the model was trained with, and higher ones for other words.
-    sizes: Sizes of these vocabularies.
-    source, target: In the view's ids; all unknown words have the same id, the one after the known words.
-    source_tokens, target_tokens (int32 [words]): The same, but each unknown word has an id of its own, its row in the
-        keys.
-    unseen (float32 [n_words + 1] of both sides, or None): `unseen_words.unseen_words`, where the text has unknown
-        words and an applier has said so.
+    source, target: All unknown words have the same id, the one after the known words.
+    source_tokens, target_tokens (int32 [words]): Each unknown word has an id of its own, its row in the keys.
+    unseen (float32 [n_words + 1] of both sides): `unseen_words.unseen_words`, where an applier asked for it.
     """
 
     unseen: tuple[np.ndarray, np.ndarray] | None = None

@@ -28,9 +28,8 @@ def log_length(observed: int, conditioning: int, ratio: float) -> float:
 class TableAligner:
     """A table of word probabilities, and the other parameters.
 
-    tension: How strongly links are drawn to the diagonal; None: all positions are equally likely.
-    p_null: Probability of NULL if there is a tension; without one NULL is a position like the others.
-    ratio: Observed words expected for each given word.
+    Without a tension all positions are equally likely, and NULL is one like the others.
+    ``ratio`` observed words are expected for each given word.
     """
 
     table: TTable
@@ -77,8 +76,7 @@ def link_by_position(aligner: TableAligner, given: np.ndarray, observed: np.ndar
     """Link unknown words by their positions alone; the table of the aligner is not used.
 
     given, observed (int64 [sentences]): Words of the sentences.
-    Returns Links, np.ndarray [shape=(sentences,), dtype=float64]: each link has the given word's position first. ``ln
-    p`` of the observed words, their number left out; 0 for blank pairs, which have no links.
+    Returns links, the given word's position first, and float64 [sentences]: ``ln p`` without the length; 0 if blank.
     """
     blind = replace(aligner, table=TTable({}, {}, np.empty(0, np.int64), np.empty(0)))
 

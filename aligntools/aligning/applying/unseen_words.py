@@ -22,11 +22,9 @@ ALIKE = np.float32(0.5)
 
 
 def unseen_words(model: LexicalModel) -> tuple[LexicalModel, tuple[np.ndarray, np.ndarray]]:
-    """Return what a model takes unseen words for.
+    """Return a model with the probability of an unseen word under NULL, and the values of unseen words.
 
-    Returns the same model, with the probability of an unseen word under NULL.
-    Returns (float32 [n_words + 1], float32 [n_words + 1]): The value of each word of the source, and of the target,
-        with an unseen word of the other side; the last is that of two unseen words.
+    They are float32 [n_words + 1] for both sides: of each word with an unseen one of the other side, last of two.
     """
     table, links = model.table, model.word_links()
     counts = (model.counts[0].astype(np.float64) + model.counts[-1]) / 2

@@ -43,13 +43,11 @@ _NO_WORDS = ViewWords(0, [], [], _NO_IDS, _NO_IDS, _NO_KEYS, _NO_KEYS)
 
 
 class WordLinks(NamedTuple):
-    """Links that a model counted itself, besides those that its lexical table was estimated from; forward and reverse.
+    """Links that a model counted itself, besides those of its lexical table; forward and reverse.
 
-    pairs (tuple of float32 [n_pairs]).
-    words (tuple of float64 [n_words]): Sums of the given words.
-    null (tuple of float64 [n_words]): Observed words that are linked to NULL.
-    linked (tuple of float64 [n_words], or None): How often the words of the source, and of the target, are linked as
-        observed words in all of a text, where the table has the words of a part of it alone.
+    pairs, words, null (float32 [n_pairs], float64 [n_words] twice): Of pairs, given words, observed words with NULL.
+    linked (float64 [n_words] each, or None): How often words are linked as observed words in all of a text, where the
+        table has a part of it.
     """
 
     pairs: tuple[np.ndarray, np.ndarray]
@@ -66,13 +64,10 @@ class WordLinks(NamedTuple):
 
 @dataclass(frozen=True)
 class ViewTask:
-    """What a view's model is trained on.
+    """What a view's model is trained on; in parts there is no text.
 
-    source, target: The text; None in parts.
     old: A model of the same view to go on from.
     position_smoothing: Pseudo-count of each distribution of a table of positions.
-    learns_null: Whether the words of NULL are estimated.
-    classes: Classes of the words of both sides that came with the text.
     """
 
     settings: ResolvedSettings
@@ -99,9 +94,7 @@ LinkTaker: TypeAlias = Callable[[LinkMatrices, Chunk, Sequence[Sampled], np.ndar
 class Stage:
     """A model in training: its parameters other than the lexical table, and the E-step and M-step of an iteration.
 
-    `aligntools.aligning.training.stages` has the lexical table and calls these methods. So does training in parts:
-    `expect` sees one part of the text and `maximize` the sum over all parts.
-
+    `training.stages` has the lexical table and calls these methods; in parts `expect` sees one, `maximize` the sum.
     """
 
     def __init__(self, model: "type[LexicalModel]", task: ViewTask, before: "Stage | None" = None) -> None:
@@ -161,21 +154,13 @@ class Stage:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LexicalModel(ABC):
-    """A trained model of one view; its subclasses add what they know of positions.
+    """A trained model of one view, with the table of words; subclasses add positions, and must have `posteriors`.
 
-    A subclass must have `posteriors`. Its declaration, `registry.ModelKind`, has what is known of a model before its
-    class is loaded.
-
-    table, lexicon: The co-occurrence table and its values.
-    counts (list of float32 [n_pairs]): What the values were estimated from: one array when joint, else forward and
-        reverse.
+    counts (list of float32 [n_pairs]): What values were estimated from: one array when joint, else forward and reverse.
     tiers (float64 [TIERS]): Priors of look-alike pairs.
-    s_null, t_null (float32 [n_view_words + 1]): Probability of each word under NULL.
-    p_null (float32 [2]): Probability of NULL, forward and reverse.
+    s_null, t_null, p_null (float32 [n_view_words + 1] twice, [2]): Of words under NULL; of NULL, forward and reverse.
     HAS_PATHS: Whether `paths` gives paths; without them it gives posteriors.
-    STAGE: The class that trains it.
-    climbing: The class that trains positions in maximum reconstruction from this model; a model whose declaration says
-        that it is reconstructed from has it.
+    climbing: The class that trains positions in maximum reconstruction from it, where its `registry.ModelKind` says so.
     compiled_ahead: What to compile while training begins; None if that is not worth a process.
     """
 
@@ -204,11 +189,9 @@ class LexicalModel(ABC):
     def posteriors(
         self, text: ParallelText, chunk: Chunk, both: Both, directions: int, pool: Pool, logs: np.ndarray
     ) -> None:
-        """Turn link matrices into posteriors, in place.
+        """Turn link matrices of a text in the view's ids into posteriors, in place.
 
-        text: In the view's ids.
-        both: Values of the lexicon's forward and reverse tables; become ``p(link)`` of either direction.
-        directions: 1 forward, 2 reverse, 3 both; the other's cells are left as they are.
+        both: Values of the lexicon, forward and reverse; those of the ``directions`` (1, 2, 3) become ``p(link)``.
         logs (float64 [2, k1 - k0], output): Natural logarithms of ``p(target | source)`` and ``p(source | target)``.
         """
 
@@ -246,11 +229,9 @@ class LexicalModel(ABC):
     def from_arrays(
         cls, fields: LexicalFields, arrays: dict[str, np.ndarray], about: dict[str, Any], settings: ResolvedSettings
     ) -> "LexicalModel":
-        """Rebuild the model from saved arrays.
+        """Rebuild the model from checked fields and what `arrays` and `about` gave.
 
-        fields: Checked.
-        arrays, about: What `arrays` and `about` gave. ValueError or KeyError where they are not what kernels trust them
-            to be; see `aligntools.formats.models.modelfile.hold`.
+        ValueError or KeyError where these are not what kernels trust them to be; see `formats.models.modelfile.hold`.
         """
         return cls(**fields)
 

@@ -43,9 +43,7 @@ Distances: TypeAlias = tuple[np.ndarray, np.ndarray]
 class CeptTotals:
     """What a pass over a text counts besides pairs of words; forward and reverse.
 
-    fertility (list of float64 [n_given_words, FERTILITIES]).
     nulls (float64 [2, 2]): Expected words from NULL, and the others less these: how often ``p1`` and ``p0`` are taken.
-    positions (list of float32).
     """
 
     fertility: list[np.ndarray]
@@ -58,8 +56,7 @@ class CeptTotals:
 class CeptModel(Hmm):
     """IBM 3 or IBM 4, with the HMM that its alignments begin with.
 
-    fertility (tuple of float32 [n_given_words + 1, FERTILITIES]): Forward, then reverse; the last row is for words that
-        the model does not know.
+    fertility (tuple of float32 [n_given_words + 1, FERTILITIES]): Forward, then reverse; last of unknown words.
     p1 (float64 [2]): How often a linked word is followed by one from NULL.
     """
 

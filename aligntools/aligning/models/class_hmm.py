@@ -78,8 +78,7 @@ class ClassHmmStage(HmmStage):
 class ClassHmm(Hmm):
     """The HMM with jumps by class.
 
-    jumps (float32 [2, classes + 1, JUMP_SIZE]): Forward, then reverse; row 0 is of all words, unknown ones too, and has
-        the first positions.
+    jumps (float32 [2, classes + 1, JUMP_SIZE]): Row 0 is of all words, unknown ones too, and has the first positions.
     s_classes, t_classes (int16 [n_words + 1]): Class of each word, the last of unknown words: 0.
     """
 

@@ -21,10 +21,7 @@ TENSION_RANGE = (0.1, 14.0)
 def climb_as_fast_align(
     tension: float, expected: float, shapes: np.ndarray, counts: np.ndarray, steps: int = 8, rate: float = 20.0
 ) -> tuple[float, list[tuple[float, float]]]:
-    """Climb the gradient as fast_align's own code does, to the last digit, where that differs from the paper.
-
-    There all observed words divide the posterior expectation, those under NULL too, and the normalizer of the prior's
-    expectation has the two lengths exchanged.
+    """Climb the gradient as fast_align's code does: all observed words divide the expectation, lengths are exchanged.
 
     Returns the new tension; for each step the prior's expectation of ``-|i/I - j/J|`` and the tension that it is of.
     """
@@ -51,9 +48,7 @@ def prior_as_fast_align(
 def settle_ties(links: Links, given: Side, observed: Side, tension: float, p_null: float) -> np.ndarray:
     """Choose among two like words that are as far from the diagonal as fast_align does, by the last bit of the prior.
 
-    links: One for each observed word at most; in each link the given word's position is first.
-    given, observed: The two sides of the sentences, as many as in ``links``.
-    Returns int32 [links, 2]: the links' positions.
+    Each observed word has one link at most. Returns int32 [links, 2], the given word's position first.
     """
     sentences, pairs = links.sentences(), links.pairs.copy()
     n, m = given.lengths()[sentences], observed.lengths()[sentences]

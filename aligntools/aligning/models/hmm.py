@@ -235,10 +235,8 @@ def block_of(
 class NullShares:
     """Expected links to NULL of each word of a text, forward and reverse, and NULL's words that come of them.
 
-    task: Its settings have the pseudo-counts, or None: nothing is learned.
-    unlinked (tuple of float32): By target token, and by source token of the text: the probability of NULL, where an
-        E-step writes it; -1 where it does not, in sentences without words on the other side. Empty if nothing is
-        learned.
+    unlinked (tuple of float32): By target and by source token, the probability of NULL; -1 where an E-step writes none.
+        Empty if nothing is learned.
     """
 
     def __init__(self, task: ViewTask) -> None:
@@ -276,10 +274,8 @@ class NullShares:
 def null_words(unlinked: np.ndarray, counted: np.ndarray, words: np.ndarray, smoothing: float) -> np.ndarray:
     """Return the probability of each word under NULL, float32 [n_words + 1].
 
-    unlinked (float64 [n_words + 1]): How many of the counted tokens of each word are expected to be linked to NULL.
-    counted, words [n_words + 1]: How many of a word's tokens were counted, and how many the text has. A word without
-        any has the share of all words, and half a token: the last one stands for unknown words.
-    smoothing: Pseudo-counts of the share of all words.
+    unlinked, counted, words [n_words + 1]: Of each word's tokens, how many are expected to be linked to NULL, of those
+        counted, and how many the text has. A word without any has the share of all words, and half a token.
     """
     share = unlinked.sum() / max(counted.sum(), 1.0)
     total = counted + smoothing

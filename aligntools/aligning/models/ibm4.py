@@ -52,8 +52,7 @@ class Ibm4Stage(CeptStage):
 class Ibm4(CeptModel):
     """IBM 4.
 
-    word_classes (tuple of int32 [n_words + 1]): Of the source words, and of the target words, from 1 on; 0 is NULL's,
-        and that of words without a class.
+    word_classes (tuple of int32 [n_words + 1]): Source and target, from 1 on; 0 is NULL's, and of words without one.
     heads (tuple of float32 [n_given_classes, n_observed_classes, DISTANCES]): ``d1``: forward, then reverse.
     others (tuple of float32 [n_observed_classes, DISTANCES]): ``d>1``.
     """

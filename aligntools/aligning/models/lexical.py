@@ -23,11 +23,9 @@ ROOM = 1 << 12
 class Lexicon:
     """A table's values, ready for an E-step: ``p(t | s) = values * s_inverse``, and the reverse.
 
-    forward, reverse (float32 [n_pairs]): The same array when the directions are trained jointly: they share expected
-        counts.
+    forward, reverse (float32 [n_pairs]): The same array when the directions are trained jointly.
     s_inverse, t_inverse (float32 [n_words + 1]): The last place is for words that the model does not know.
-    default: Value of a pair that the table does not have.
-    floors (float32 [TIERS]): The same for pairs that look alike, by tier.
+    default, floors (float32 [TIERS]): Values of pairs that the table does not have; of those that look alike, by tier.
     """
 
     forward: np.ndarray

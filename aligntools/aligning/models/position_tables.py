@@ -130,13 +130,7 @@ DIAGONAL = PositionTable(np.zeros((0, 2), np.int32), _NONE)
 
 
 class DirectedChunk:
-    """One direction of a chunk of text, with what `positioned` and the HMM's reconstruction write besides posteriors.
-
-    given, observed: Of the whole text.
-    forward: Whether the source is the given side.
-    text: The chunk's sentences, as kernels take them.
-    outcome: What is written, a number or more for each word or sentence of the chunk.
-    """
+    """One direction of a chunk of text, and what is written of its words and sentences besides posteriors."""
 
     def __init__(self, chunk: Chunk, given: Side, observed: Side, forward: bool) -> None:
         self.chunk, self.forward = chunk, forward

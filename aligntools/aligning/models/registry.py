@@ -21,23 +21,17 @@ _CLASSES = {"word_classes": "classes of words are for IBM 4 and hmm-classes"}
 
 @dataclass(frozen=True)
 class ModelKind:
-    """A model's declaration.
+    """A model's declaration: its name in settings and files, and its ``home``, ``module:Class`` or the class itself.
 
-    name: In settings (``model_type``) and in the header of files.
-    home: Where its class is, ``module:Class``, or the class itself.
-    after: The model whose iterations come before its own in training.
-    iterations: Default of its number of iterations.
+    after, iterations: The model whose iterations come before in training, and how many of its own follow by default.
     own: Settings of this model, and the warning if they are given for another.
     both: It needs both directions: if one alone is trained, or with ``fast``, ``after`` is trained instead.
-    views: Several views are trained by default; views can learn from each other, and pieces of words be aligned.
-    pieces: Pieces of words are aligned too by default.
+    views, pieces: Several views are trained by default and can learn from each other; pieces of words, too.
     learns_null: The words of NULL are estimated where each direction is trained by itself.
-    in_parts: It can be trained on a text in parts; its class says how.
     steps: Tokens of a step of stepwise EM, by the stage; a stage that is not among them takes a large text whole.
     last_pass: Its training ends with a pass over the text, which can give the text's links.
-    reconstructs: The model that maximum reconstruction trains from it.
-    spreads: If its directions are trained separately, posteriors after reconstruction are spread over many words, so
-        that a symmetrization heuristic does better than their mean.
+    reconstructs, spreads: What maximum reconstruction trains from it, and whether that, with directions apart, spreads
+        posteriors over many words, so that a symmetrization heuristic does better than their mean.
     null_smoothing: Default of this setting; None: words have no probability of NULL of their own.
     forms: Settings with which it runs kernels that it does not run with the others: ``warmup`` trains it with each.
     """

@@ -60,7 +60,6 @@ _ADVICE = Advice(
 class PartsRun:
     """A text that is aligned in parts; `align_in_parts` makes one.
 
-    sources, targets, reading: The text; see `align_in_parts`.
     advance: Called with the name of a stage, how many of its jobs are done, and how many there are.
     files: What is between the star's ends in the name of each file; ``""`` where a file is named without one.
     """
@@ -353,12 +352,9 @@ def align_in_parts(
 
 
 def whole_model(work: PartedText, models: tuple[tuple[int, int], ...], lowercase: bool, pool: Pool) -> AlignmentModel:
-    """Put a model together from what its parts and shards keep.
-
-    Like any model it has all words of the text, so it takes memory for the whole table and the vocabularies.
+    """Put a model together from what its parts and shards keep: all words of the text, so it takes memory for them.
 
     models: Of each view the last iteration, and the generation of the table.
-    Raises ResourceError when there is not enough memory for it.
     """
     words: tuple[dict[bytes, None], dict[bytes, None]] = ({}, {})  # in order of first occurrence
     tokens = [0, 0]

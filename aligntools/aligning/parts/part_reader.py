@@ -16,11 +16,9 @@ from aligntools.store.stores import Store
 
 @dataclass(frozen=True)
 class PartReading:
-    """Where the text is and how it is read.
+    """Where the text is and how it is read: of each file or pair of files the arguments of `bitext.read_bitext`.
 
-    files: Of each file, or pair of files, the arguments ``source`` and ``target``, or ``joint``.
-    how: Other options of `formats.text.bitext.read_bitext`.
-    written: Keep a copy of each part before it is put in lower case.
+    ``written`` keeps a copy of each part before it is put in lower case.
     """
 
     store: Store

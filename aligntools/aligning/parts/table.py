@@ -179,11 +179,9 @@ def read_values(view_work: ViewWork, offsets: np.ndarray, part: int, what: str, 
 
 
 class PartTable:
-    """A part's text, its table, and its link matrices.
+    """A part's text in its own numbers, its table with the types of the whole text, and its link matrices.
 
-    source, target: In the part's numbers.
     s_ids, t_ids (int32): The view's ids of the part's words, ascending.
-    table: Its types are those of the whole text.
     offsets (int64 [parts + 1, shards]).
     """
 

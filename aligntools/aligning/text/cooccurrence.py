@@ -15,10 +15,8 @@ BLOCKS = 48
 class Table:
     """Pairs of words that occur together, by source word.
 
-    ptr (int64 [n_source_words + 1]).
-    ids (int32 [n_pairs]): Target words, ascending within a row.
-    types (int32 [n_source_words]): How many target words occur with the source word, pruned ones too.
-    target_types (int32 [n_target_words]).
+    ptr, ids (int64 [n_source_words + 1], int32 [n_pairs]): Target words, ascending within a row.
+    types, target_types (int32 by word): How many words of the other side occur with it, pruned ones too.
     """
 
     ptr: np.ndarray
@@ -80,11 +78,9 @@ def pair_weights(source_lengths: np.ndarray, target_lengths: np.ndarray, p_null:
 def build_table(
     source: Side, target: Side, n_source: int, n_target: int, pool: Pool, keep: float = 0.0, p_null: float = 0.08
 ) -> tuple[Table, np.ndarray]:
-    """Find which words occur together, with the counts of a first, uniform iteration.
+    """Find which words occur together, with the counts of a first, uniform iteration, float32 [n_pairs].
 
-    n_source, n_target: Vocabulary sizes, with NULL.
-    keep: Leave out pairs that occur together less than this many times as often as independent words would.
-    Returns Table, counts (float32 [n_pairs]).
+    Pairs that occur together less than ``keep`` times as often as independent words would are left out.
     """
     from aligntools.aligning.text import kernels_cooccurrence as kt
 

@@ -1,9 +1,8 @@
 """Which words look alike, whatever their languages and scripts: names, numbers, cognates.
 
-Words are compared as they are spelled in Latin letters (anyascii), so that *Moskau* is like *Москва*. Likeness is the
-share of letters that two words have in common in the same order: the longest common subsequence ratio of Melamed
-(1999), with the mean of both lengths in place of the larger. Pairs of words fall into tiers by likeness. Each tier has
-a prior of its own, which is estimated from the text.
+Words are compared as they are spelled in Latin letters (anyascii): *Moskau* is like *Москва*. Likeness is the longest
+common subsequence ratio of Melamed (1999), with the mean of both lengths in place of the larger. Pairs fall into tiers
+by likeness, each with a prior of its own, which is estimated from the text.
 """
 
 import unicodedata

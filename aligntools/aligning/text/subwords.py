@@ -54,10 +54,8 @@ class Subwords:
     def cut(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray, list[str]]:
         """Cut any words into pieces.
 
-        Returns sizes (int64 [words]): How many pieces each word has; NULL, which is empty, has none.
-        Returns ids (int32 [pieces]): The pieces of all words, which joined are the words, as numbers in the list that
-            follows.
-        Returns the pieces, in order of first occurrence.
+        Returns how many pieces each word has (int64 [words]; NULL none), those of all words as numbers (int32), and the
+        pieces that these stand for, in order of first occurrence.
         """
         known, (points, starts) = self._pieces, _spelled(words)
         letters, points = np.unique(points, return_inverse=True)

@@ -34,12 +34,7 @@ def cut(word: str, letters: int) -> str:
 
 
 def cut_words(words: list[str], letters: int) -> tuple[list[str], np.ndarray]:
-    """Cut the words of a vocabulary.
-
-    words: The first is NULL.
-    Returns list of str, int32 [n_words]: the view's words, NULL first, in order of first occurrence; and each word's
-    place among them.
-    """
+    """Cut a vocabulary's words, NULL first; return the view's words and int32 [n_words]: each one's place there."""
     if letters == 0:
         return words, np.arange(len(words), dtype=np.int32)
     place = {"": 0}
@@ -51,15 +46,11 @@ def cut_words(words: list[str], letters: int) -> tuple[list[str], np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class ViewWords:
-    """The words of both sides as a view cuts them.
+    """The words of both sides as a view cuts them, to so many letters (0: whole), NULL first.
 
-    letters: That words are cut to; 0 for whole words.
-    s_words, t_words: The view's words, NULL first.
-    s_map, t_map (int32 [n_vocabulary + 1]): From the vocabulary's ids to the view's; the last place has that of unknown
-        words.
+    s_map, t_map (int32 [n_vocabulary + 1]): From the vocabulary's ids to the view's; the last of unknown words.
     s_keys, t_keys (int32 [n_view_words + 1, KEY]): See `look_alike_keys`; zeros in the last place.
-    renumbered: The words are those of one part of a text, so that whole words too have other ids here than in the
-        vocabulary.
+    renumbered: The words are of one part of a text, so that whole words too have other ids than in the vocabulary.
     """
 
     letters: int

@@ -20,14 +20,11 @@ BlockStep: TypeAlias = Callable[[tuple[int, int], Chunk, Both, np.ndarray], Any]
 
 
 class Expectations:
-    """Passes over one text and one table, for the E-steps of models.
+    """Passes over one text, maybe a part of ``n_tokens`` source tokens, and one table, for the E-steps of models.
 
-    directions: 1 forward, 2 reverse, 3 both.
-    joint: Both directions share one expected count of each pair of words.
-    s_null, t_null (float32 [n_words + 1]): Probability of each word under NULL.
-    p_null (float32 [2]).
-    null_priors ((float64 [n_target + 1], float64 [n_source + 1]) or None): Pseudo-counts of words under NULL.
-    n_tokens: Source tokens of the whole text; this may be a part of it.
+    directions, joint: 1 forward, 2 reverse, 3 both; both share one expected count of each pair of words.
+    s_null, t_null, p_null (float32 [n_words + 1] twice, [2]): Of each word under NULL; of NULL.
+    null_priors (float64 [n_target + 1], float64 [n_source + 1]): Pseudo-counts of words under NULL.
     """
 
     null_priors: tuple[np.ndarray, np.ndarray] | None = None

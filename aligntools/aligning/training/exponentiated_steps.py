@@ -25,9 +25,7 @@ _NO_IDS = np.zeros(0, np.int32)
 class DistributionFamily:
     """Distributions of one kind: as they are (``p``), and after the step that is tried (``tried``).
 
-    values (float32 [n]): The start.
-    ptr (int64): Distributions are rows ``ptr[v]..ptr[v + 1]``; or, with ``ids`` [n] given, what has the same id of
-        ``n_groups``.
+    ptr, ids (int64, int32 [n]): They are rows ``ptr[v]..ptr[v + 1]``; or what has the same id, of ``n_groups``.
     rate: Of each distribution in the beginning; with 0 they do not change.
     """
 
@@ -103,15 +101,11 @@ class Tension:
 
 @dataclass
 class DirectionClimb:
-    """One direction's model on its climb.
+    """One direction's model on its climb, after the last step that was kept, and how often it was halved since then.
 
     families: What moves: the words' distributions, that of NULL, and what is trained of positions.
     words (float64 [n_observed_words]): How often each occurs.
-    word_shares (float64 [n_given_words]): Filled where distributions of words are smoothed, by
-        `kernels_reconstruction.smooth`.
-    objective, reconstruction, log_likelihood: What is maximized, ln P(x | x, y) and ln P(x | y), after the last step
-        that was kept.
-    halvings: Steps taken back since then.
+    word_shares (float64 [n_given_words]): See `kernels_reconstruction.smooth`.
     """
 
     forward: bool

@@ -1,14 +1,9 @@
 """Maximum reconstruction estimation of alignment models (Cheng, Liu & Xu 2017), for IBM 2 and for the HMM.
 
-Training maximizes ``P(x | x, y) = sum_z P(z | x, y) P(x | z, y)``: how well the words are reconstructed from the links
-that the model finds for them. The method is exponentiated gradient with adaptive rates (`exponentiated_steps`). The two
-directions are separate models, each with its own rates and steps; they share a pool of threads and the memory of a pass
-over the text.
-
-Without a prior, as in the paper, rare words become translations of whatever occurs with them, as in EM and more so. So
-each word's distribution can be smoothed towards the words of the text, and each distribution over positions towards the
-diagonal, by pseudo-counts. The objective is the logarithm of the reconstruction probability plus that of these
-(Dirichlet) priors.
+Training maximizes ``P(x | x, y) = sum_z P(z | x, y) P(x | z, y)``, by exponentiated gradient with adaptive rates, each
+direction by itself. Without a prior, as in the paper, rare words become translations of whatever occurs with them. So
+each word's distribution can be smoothed towards the words of the text, and each one over positions towards the
+diagonal; then the objective has the logarithm of these (Dirichlet) priors, too.
 """
 
 from collections.abc import Callable, Iterator
@@ -54,9 +49,8 @@ def _normalized(values: np.ndarray, table: Table, by_target: bool) -> np.ndarray
 
 
 class Climb:
-    """The climb of one view's model.
+    """The climb of one view's model, of the text as it sees it.
 
-    source, target: The text as the model sees it.
     positions: What is trained of positions, by direction.
     ones: Inverse totals of the given words of each direction, whose values are probabilities already.
     """
@@ -193,15 +187,10 @@ def reconstruct(
     how: ReconstructionSettings,
     report: Report | None = None,
 ) -> tuple[list[LexicalModel], ResolvedSettings]:
-    """Go on from trained models to those that reconstruct the text best.
+    """Go on from trained models to those that reconstruct the text best; return them and their settings.
 
-    bitext: The text that the models' tables are of.
-    models: Of IBM 1, IBM 2 or the HMM (a sampler's counts are not used). The list is emptied, so that the memory of
-        each model is free as soon as it is not needed.
-    settings: Those of the start; ``model`` says what is trained.
-    report: Called with a dict after each iteration (0: the start): view, stage, iteration, objective (with the prior),
-        reconstruction (ln P(x | x, y)) and log_likelihood, two numbers each.
-    Returns what `AlignmentModel` takes.
+    The list of models is emptied, so that each one's memory is free as soon as it is not needed. ``report`` is called
+    after each iteration (0: the start), with objective (and prior), reconstruction (ln P(x | x, y)) and log_likelihood.
     """
     report = report or (lambda _: None)
     model = reconstructed_from(settings)

@@ -20,11 +20,9 @@ from aligntools.formats.text.corpus import Side
 
 
 class PositionClimb(ABC):
-    """The positions of one direction of a view's model.
+    """The positions of one direction of a view's model, a family of parameters; ``climb`` is a `reconstruction.Climb`.
 
-    climb: The training of the model, `reconstruction.Climb`, whose module imports this one.
-    family: The parameters.
-    apart: Whether `pass_over` writes matrices of its own too, which `after` takes.
+    With ``apart`` `pass_over` writes matrices of its own too, which `after` takes.
     """
 
     family: Any

@@ -88,9 +88,7 @@ def link_candidates(
 class DirectionCounts:
     """Counts of one direction while sampling.
 
-    expected (float32 [n_pairs] and float64 [n_given_words]): The HMM's expected counts, and their sums, over all pairs
-        of the words.
-    extra: The same for the counts of priors.
+    expected (float32 [n_pairs], float64 [n_given_words]): The HMM's, and their sums; ``extra``: the same of priors.
     begun: ``null``, ``jump_rows``, ``jumps`` and ``fertility`` of `LinkCounts`, which begin with them.
     """
 
@@ -238,9 +236,8 @@ def sample(
 class LastPass:
     """What a training's last pass over a large text gives, so that the text need not be gone over once more.
 
-    take: Called with the `Alignments` of consecutive runs of sentence pairs, in order.
-    directions: Find the links of the single directions too.
-    found: Whether training found any: where not, the aligner has to be applied to the text.
+    ``take`` is called with the `Alignments` of consecutive runs of pairs. Where none was ``found``, the aligner has to
+    be applied to the text.
     """
 
     def __init__(
@@ -263,12 +260,7 @@ class LastPass:
         settings: ResolvedSettings,
         pool: Pool,
     ) -> None:
-        """Decide on a chunk.
-
-        matrices: Its cells are the HMM's posteriors, forward and reverse; they are overwritten.
-        candidates: What was sampled, forward and reverse.
-        logs (float64 [2, pairs]).
-        """
+        """Decide on a chunk whose matrices are the HMM's posteriors, which are overwritten, with sampled candidates."""
         source, target, weight = matrices.source.offsets, matrices.target.offsets, settings.hmm_weight
         both = matrices.cells, matrices.second
 

@@ -40,10 +40,8 @@ def expect_together(
 ) -> list[tuple[np.ndarray, Any]]:
     """Take expectations of the models of several views of the same sentences, whose directions are trained jointly.
 
-    stages, lexicons: Of each view.
-    steps: Their matrices share their cells.
-    counts (list of float32 [n_pairs]): Of each view's own table; added to: the mean of all views' posteriors.
-    Returns as of `Stage.expect`; what is counted of positions is from each view's own posteriors.
+    The steps' matrices share their cells. The mean of all views' posteriors is added to ``counts`` (float32 [n_pairs])
+    of each view's own table; what is returned, as of `Stage.expect`, is from its own.
     """
     parts: list[list[np.ndarray]] = [[] for _ in steps]
     turns = [
@@ -381,10 +379,8 @@ def interpolate(
     whole: tuple[np.ndarray, np.ndarray],
     pool: Pool,
 ) -> None:
-    """Make counts of the whole text, in place of ``found``, from those of a step and those before it.
+    """Make counts of the whole text, in place of ``found``, from those of a step (``part``) and those before it.
 
-    before, found (float32 [n_pairs]).
-    part: The step's sentences.
     whole ((float64 [n_source], float64 [n_target])): How often each word occurs in the text.
     """
     occurrences = [n.astype(np.float32) for n in whole]

@@ -114,14 +114,10 @@ def train_model(
     last_pass: LastPass | None = None,
     learned: AlignmentModel | None = None,
 ) -> AlignmentModel:
-    """Train a model of a text.
+    """Train a model of a text; ``given`` counts and ``last_pass`` do not go with reconstruction.
 
-    lowercase: Whether the text was put in lower case; the model remembers it.
     keep_text: If False, the words of the text may be cut in place where there is one view; see `views.collapse`.
-    given: Counts in other text; not with reconstruction.
-    last_pass: Takes the links of a large text; not with reconstruction.
     learned: A model of other text, whose counts are priors, of words and of their pieces.
-    Raises ResourceError when ``max_memory`` is too little.
     """
     if reconstruction is not None:
         reconstructed_from(settings)  # before what takes long
@@ -170,13 +166,10 @@ def train_model(
 def warm_start(
     bitext: Bitext, models: list[LexicalModel], settings: ResolvedSettings, pool: Pool
 ) -> list[LexicalModel]:
-    """Return models for a text that hold what older models know of its words.
+    """Return models for a text that hold what older models know of its words, with no counts: a start for training.
 
-    models: Of any kind; the counts of a sampler are not used.
-    settings: What is to be trained; its views are the models'.
-    Returns pairs of words that an older model does not have get its value for such pairs. `Lexicon.forward` and
-    `Lexicon.reverse` are probabilities up to a factor for each word. ``counts`` are empty: the models are a start for
-    training, and are not applied.
+    Pairs of words that an older model does not have get its value for such pairs. The lexicons' values are
+    probabilities up to a factor for each word.
     """
     found, of = [], kind_of(settings.model_type).load()
     for old in models:
@@ -220,12 +213,10 @@ def train_subwords(
     priors: PiecePriors | None = None,
     learned: Sequence[SubwordMember | None] = (),
 ) -> SubwordMember:
-    """Learn to cut a text's words, and train a model of the pieces.
+    """Learn ``settings.subwords`` merges of a text's words on each side, and train a model of the pieces.
 
-    settings: ``subwords`` is how many merges are learned on each side.
-    start: Go on from it: cut as it cuts, and add what it learned to the priors.
+    start, learned: Cut as the first of them cuts; what they learned is added to the priors.
     priors: Called with how both sides are cut and with the pieces of the text; returns their `ViewPriors`.
-    learned: Of other texts: cut as the first cuts, and take what they learned for priors.
     """
     known = [one for one in learned if one is not None]
     before = start or (known[0] if known else None)

@@ -39,13 +39,11 @@ class GivenPriors:
 
 @dataclass(frozen=True, eq=False)
 class ViewPriors:
-    """Pseudo-counts of one view.
+    """Pseudo-counts of one view; ``jumps`` are float64 [2, 2 * JUMPS + 1].
 
-    keys (int64 [n]): ``source * n_target + target`` of the pairs whose words the text has, ascending.
-    alphas (float32 [n]).
-    s_null, t_null (float64 [n_words + 1]): Pseudo-counts of links to NULL.
+    keys, alphas (int64 [n], float32 [n]): ``source * n_target + target`` of pairs that the text has, ascending.
+    s_null, t_null (float64 [n_words + 1]): Of links to NULL.
     fertilities (list of float32 [n_words, FERTILITIES]): Forward (of source words) and reverse.
-    jumps (float64 [2, 2 * JUMPS + 1]).
     """
 
     keys: np.ndarray
