@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.formats.translation.plf import (
-    EPSILON,
-    Arc,
-    WordLattice,
-    parse_cn,
-    parse_plf,
-    stream_lattices,
-)
+from aligntools.formats.translation.plf import EPSILON, Arc, WordLattice, parse_cn, parse_plf, stream_lattices
 from aligntools.ground.errors import DataError
 
 WORDS = st.one_of(

@@ -85,7 +85,7 @@ def test_groups():
     assert attachment.Group("x", 0, 0, 0, 0).recall == attachment.Group("x", 0, 0, 0, 0).precision == 0
     assert attachment.length_groups(np.array([0, 10, 21, 21, 62])).tolist() == [0] * 10 + [1] * 11 + [4] * 41
     assert attachment.distance_groups([0, 8, 9, 9, 1, 1, 1, 1, 1], np.array([0, 9])).tolist() == [
-        *(0, 3, 3, 3, 3, 3, 3, 4, 4),
+        *(0, 3, 3, 3, 3, 3, 3, 4, 4)
     ]
 
 

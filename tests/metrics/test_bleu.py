@@ -66,9 +66,7 @@ def test_figures_are_sacrebleus(corpus, way):
 
     theirs = metric(False).corpus_score(lines, sets)
     ours = bleu.BleuScore.of(
-        [text(r) for r in references],
-        text(translations),
-        TranslationScoring(smooth=smoothing, smooth_value=value),
+        [text(r) for r in references], text(translations), TranslationScoring(smooth=smoothing, smooth_value=value)
     )
     assert 100 * ours.bleu == pytest.approx(theirs.score, abs=1e-9)
     assert 100 * np.array(ours.precisions) == pytest.approx(np.array(theirs.precisions), abs=1e-9)

@@ -331,5 +331,5 @@ def test_what_is_skipped_is_counted():
     assert keep.tolist() == [True, False, False, False, False, True, True]
     assert skipped == {"a word without a head": 1, "a cycle": 1, "several roots": 1, "crossing edges": 1}
     assert module.usable(heads, offsets, TreeConstraints(False, False))[1].tolist() == [
-        *(True, False, True, True, False, True, True),
+        *(True, False, True, True, False, True, True)
     ]

@@ -261,9 +261,7 @@ def test_an_interrupted_training_ends_where_the_other_does():
     saved = []
     whole = training.minimize(objective, iterations=14)
     training.minimize(
-        objective,
-        iterations=9,
-        checkpoint=lambda state: saved.append({k: v.copy() for k, v in state.arrays().items()}),
+        objective, iterations=9, checkpoint=lambda state: saved.append({k: v.copy() for k, v in state.arrays().items()})
     )
     assert len(saved) == 9
     rest = training.minimize(objective, lbfgs.LbfgsState.from_arrays(saved[-1]), iterations=14)

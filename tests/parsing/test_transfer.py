@@ -158,13 +158,7 @@ def test_the_target_parser_learns_the_source_parsers_trees(parser, pairs):
         settings = TransferSettings(method=method, bits=10, l2=0.05, min_length=1, min_count=1, reward=30.0)
         stages = []
         found, report = train(
-            parser,
-            source,
-            target,
-            links,
-            None,
-            settings,
-            progress=lambda stage, *_, all_=stages: all_.append(stage),
+            parser, source, target, links, None, settings, progress=lambda stage, *_, all_=stages: all_.append(stage)
         )
         assert (report["pairs"], report["words"], report["skipped"]) == (20, 75, {})
         assert math.isclose(report["aligned"], 1.0)
