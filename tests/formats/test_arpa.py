@@ -168,15 +168,3 @@ def test_what_is_written_is_read(tmp_path_factory, data):
         if len(ids):
             assert found[0][0] == ids.tolist()
             assert np.array(found[0][1]) == pytest.approx(weights, abs=2e-7, rel=1e-6)
-
-
-def test_the_bytes(tmp_path):
-    vocabulary = Vocabulary.from_words(["<s>", "</s>", "é"])
-    unigrams = np.array([[-1.25, 0], [-99, -0.5], [-0.1234567, 0], [-2, 1e-8]], np.float32)
-    blocks = [(np.arange(4, dtype=np.int32)[:, None], unigrams),
-              (np.array([[1, 3]], np.int32), np.array([[-0.75, 0]], np.float32))]  # fmt: skip
-    write_arpa(str(tmp_path / "m"), vocabulary, [4, 1, 0], blocks)
-    assert (tmp_path / "m").read_text() == (
-        "\\data\\\nngram 1=4\nngram 2=1\nngram 3=0\n\n\\1-grams:\n-1.25\t<unk>\t0\n-99\t<s>\t-0.5\n"
-        "-0.1234567\t</s>\t0\n-2\té\t0\n\n\\2-grams:\n-0.75\t<s> é\t0\n\n\\3-grams:\n\n\\end\\\n"
-    )

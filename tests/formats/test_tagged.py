@@ -18,7 +18,7 @@ from aligntools.formats.annotation.tagged_text import (
     stream_tags,
     stream_text,
 )
-from aligntools.formats.annotation.text_kinds import SEPARATORS, sniff
+from aligntools.formats.annotation.text_kinds import sniff
 from aligntools.ground.errors import DataError, UsageProblem
 from tests.cli.running import ROOT
 
@@ -110,20 +110,6 @@ def test_tokens_without_tags_are_errors(file, raw, line, fragment):
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters=" \t\n\r\ufeff"), min_size=1, max_size=4)
 TAGS = st.text(st.characters(codec="ascii", categories=["L", "N", "P"], exclude_characters="_/"), min_size=1)
 PAIRS = st.tuples(WORDS.map(str.encode), TAGS.map(str.encode))
-
-
-@given(st.lists(st.lists(PAIRS, max_size=4), max_size=4), st.sampled_from(SEPARATORS))
-def test_what_is_written_is_read_back(text, separator):
-    from aligntools.formats.annotation.tagged_text import parse_tagged
-
-    words, tags = ([pair[n] for sentence in text for pair in sentence] for n in (0, 1))
-    offsets = np.cumsum([0, *map(len, text)])
-    raw = format_tagged(words, offsets, tags, separator)
-    lines = [line + b"\n" for line in raw.split(b"\n")[:-1]]
-    found = parse_tagged("x", lines, 1, separator)
-    assert (found.words, found.tags, found.offsets.tolist()) == (words, tags, offsets.tolist())
-    if any(b"_" not in w and b"/" not in w for w in words):  # else the words alone could be tagged text, too
-        assert sniff(lines, ("conll", "tagged", "columns")) == ("tagged", separator)
 
 
 CONLL_LINE = b"1\tDogs\t_\tNOUN\tNNS\t_\t0\troot\t_\t_\n"

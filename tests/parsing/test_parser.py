@@ -70,25 +70,6 @@ def test_what_is_learned_and_what_is_new(parser):
     assert parsed[0][8:14].tolist() == heads[8:14].tolist()
 
 
-def test_a_saved_parser_is_the_same_parser(parser, tmp_path):
-    path = str(tmp_path / "m")
-    parser.save(path)
-    again = ParserModel.load(path)
-    assert again.weights.tobytes() == parser.weights.tobytes()
-    assert (again.constraints, again.settings, again.space.templates) == (
-        parser.constraints,
-        parser.settings,
-        parser.space.templates,
-    )
-    assert again.labeler.weights.tobytes() == parser.labeler.weights.tobytes()
-    words, tags, offsets, _, labels = split(TEXT)
-    parsed = again.parse(again.sentences(words, tags, offsets))
-    assert parsed[0].tolist() == parser.parse(parser.sentences(words, tags, offsets))[0].tolist()
-    assert again.labeler.label(again.sentences(words, tags, offsets), parsed[0]) == labels
-    again.save(str(tmp_path / "n"))
-    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
-
-
 def test_runs_and_threads_change_nothing(parser, monkeypatch):
     words, tags, offsets, _, _ = split(TEXT * 7)
     sentences = parser.sentences(words, tags, offsets)

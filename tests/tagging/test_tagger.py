@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -122,23 +120,6 @@ def test_unknown_words_are_forgotten_when_there_are_many(plain, monkeypatch):
         found = tagger.tag(words, offsets, Pool(1))[0]
         assert found.tolist() == plain.tag(words, offsets, Pool(1))[0].tolist()
         assert len(tagger._memory.index) <= len(tagger.words) + 12
-
-
-@pytest.mark.parametrize("kind", ["plain", "split", "induced"])
-def test_a_saved_tagger_tags_the_same(tmp_path, plain, split, kind):
-    tagger = {"plain": plain, "split": split}.get(kind) or from_chain(*induced(), settings={"states": 3})
-    tagger.save(tmp_path / "m")
-    loaded = TaggerModel.load(tmp_path / "m")
-    words, offsets, _ = text_of()
-    words = [*words, b"zorgly", b"one", b"\xff\xfe"]
-    offsets = np.append(offsets, len(words))
-    for decoder in ("posterior", "viterbi"):
-        one, two = (t.tag(words, offsets, Pool(1), decoder) for t in (tagger, loaded))
-        assert all(a.tobytes() == b.tobytes() for a, b in zip(one, two, strict=True))
-    assert loaded.tags == tagger.tags
-    assert loaded.settings == json.loads(json.dumps(tagger.settings))
-    loaded.save(tmp_path / "n")
-    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
 
 
 def test_threads_do_not_show(tmp_path, split):
