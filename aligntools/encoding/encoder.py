@@ -42,7 +42,7 @@ def run(weights: EncoderWeights, texts: Sequence[np.ndarray], wanted: Sequence[i
 
 
 def _block(weights: EncoderWeights, texts: list[np.ndarray], starts: np.ndarray, wanted: Sequence[int]) -> np.ndarray:
-    width, end = weights.width, int(starts[-1])
+    width, end, head = weights.width, int(starts[-1]), weights.width // weights.heads
     inner = len(weights.layers[0].inner.bias) if weights.layers else 0
     rows = _up(end, kernels.ROWS)
     x, y = np.zeros((rows, width), np.float32), np.zeros((rows, width), np.float32)
@@ -73,7 +73,13 @@ def _block(weights: EncoderWeights, texts: list[np.ndarray], starts: np.ndarray,
             layer = weights.layers[number - 1]
             kernels.dequantize(*product(x, layer.asking), asked[:rows])
             for begin, text in zip(starts[:-1].tolist(), texts, strict=True):
-                _attend(asked, begin, len(text), weights.heads, y)
+                columns, across = _up(len(text), kernels.FLOAT_COLUMNS), _up(head, kernels.FLOAT_COLUMNS)
+                keys = np.zeros((columns // kernels.PANEL, head, kernels.PANEL), np.float32)
+                own = np.zeros((across // kernels.PANEL, columns, kernels.PANEL), np.float32)
+                scores, powers = np.empty((kernels.ROWS, columns), np.float32), np.empty(columns, np.int32)
+                taken = np.empty((kernels.ROWS, across), np.float32)
+                scratch = scores, scores.view(np.int32), powers, powers.view(np.float32), taken
+                kernels.attend(asked, begin, len(text), weights.heads, keys, own, *scratch, y)
             kernels.dequantize(*product(y, layer.answer), y)
             kernels.add_normalize(x, y, *layer.attended, epsilon)
             found = product(x, layer.inner)
@@ -84,17 +90,6 @@ def _block(weights: EncoderWeights, texts: list[np.ndarray], starts: np.ndarray,
             if asked_for == number:
                 out[n] = x[:end]
     return out
-
-
-def _attend(asked: np.ndarray, first: int, n: int, heads: int, out: np.ndarray) -> None:
-    size = out.shape[1] // heads
-    columns, across = _up(n, kernels.FLOAT_COLUMNS), _up(size, kernels.FLOAT_COLUMNS)
-    keys = np.zeros((columns // kernels.PANEL, size, kernels.PANEL), np.float32)
-    values = np.zeros((across // kernels.PANEL, columns, kernels.PANEL), np.float32)
-    scores, powers = np.empty((kernels.ROWS, columns), np.float32), np.empty(columns, np.int32)
-    taken = np.empty((kernels.ROWS, across), np.float32)
-    bits, power_values = scores.view(np.int32), powers.view(np.float32)
-    kernels.attend(asked, first, n, heads, keys, values, scores, bits, powers, power_values, taken, out)
 
 
 def _up(n: int, step: int) -> int:

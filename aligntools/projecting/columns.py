@@ -1,7 +1,7 @@
 """Columns of CoNLL carried over: labels of words, trees by direct correspondence, spans in BIO."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,11 +88,6 @@ def partners(links: FlatLinks, source_words: int, target_words: int) -> Partners
 NONE = b"_"
 
 
-def taken(values: Sequence[bytes], partners: Partners) -> list[bytes]:
-    """Return each target word's label: its partner's, ``_`` where it has none."""
-    return [values[k] if k >= 0 else NONE for k in partners.source.tolist()]
-
-
 def voted(values: Sequence[bytes], links: FlatLinks, target_words: int) -> tuple[list[bytes], np.ndarray]:
     """Return each target word's label by the weighted votes of its links, of equals the first, and its share."""
     votes: list[dict[bytes, float]] = [{} for _ in range(target_words)]
@@ -146,28 +141,22 @@ def spans(values: Sequence[bytes], source: np.ndarray, target: np.ndarray, links
         found[t] = b"O"
     for begin, end in zip(source[:-1].tolist(), source[1:].tolist(), strict=True):
         stretches = []
-        for first, last, name in _spans_of(values, begin, end):
-            words = sorted({t for s in range(first, last) for t in linked.get(s, ())})
-            if words:
-                stretches.append((-len(words), words[0], words[-1] + 1, name))
+        first, name = None, b""  # an I that continues nothing begins a span
+        for k in range(begin, end + 1):
+            kind, _, this = values[k].partition(b"-") if k < end else (b"O", b"", b"")
+            if first is not None and (kind != b"I" or this != name):
+                words = sorted({t for s in range(first, k) for t in linked.get(s, ())})
+                if words:
+                    stretches.append((-len(words), words[0], words[-1] + 1, name))
+                first = None
+            if kind in (b"B", b"I") and first is None and this:
+                first, name = k, this
         used: set[int] = set()
-        for _, first, last, name in sorted(stretches):
-            if used.isdisjoint(range(first, last)):
-                used.update(range(first, last))
-                found[first:last] = [b"B-" + name, *[b"I-" + name] * (last - first - 1)]
+        for _, low, high, name in sorted(stretches):
+            if used.isdisjoint(range(low, high)):
+                used.update(range(low, high))
+                found[low:high] = [b"B-" + name, *[b"I-" + name] * (high - low - 1)]
     return found
-
-
-def _spans_of(values: Sequence[bytes], begin: int, end: int) -> Iterator[tuple[int, int, bytes]]:
-    """Yield (first word, word behind the last, name) of a sentence's spans; an I that continues nothing begins one."""
-    first, name = None, b""
-    for k in range(begin, end + 1):
-        kind, _, this = values[k].partition(b"-") if k < end else (b"O", b"", b"")
-        if first is not None and (kind != b"I" or this != name):
-            yield first, k, name
-            first = None
-        if kind in (b"B", b"I") and first is None and this:
-            first, name = k, this
 
 
 def type_dictionary(

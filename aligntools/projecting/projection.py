@@ -243,7 +243,7 @@ def project(
         if links == "vote" and column != "deprel":
             result[place], confidence = carry.voted(values, flat, n_target)
         else:
-            result[place] = carry.taken(values, found)
+            result[place] = [values[k] if k >= 0 else carry.NONE for k in found.source.tolist()]
     if "head" in wanted and "deprel" in wanted:
         pairs = zip(result[COLUMNS["deprel"]], result[COLUMNS["head"]], strict=True)
         result[COLUMNS["deprel"]] = [label if head != carry.NONE else carry.NONE for label, head in pairs]
@@ -251,15 +251,6 @@ def project(
         place = column_place(spans)
         result[place] = carry.spans(theirs.column(place), theirs.offsets, text.offsets, flat)
     return Projection(text, result, reached, confidence, scored=scored or links == "vote")
-
-
-def _target(target: "PathLike | Parsed | Iterable[Sentence]", split: Split | None) -> Parsed:
-    if isinstance(target, (str, os.PathLike)):
-        whole = next(stream_sentences(os.fspath(target), "auto", 1 << 62), None)
-        if whole is None:
-            raise DataError(target, None, "is empty; give the translations, one for each sentence")
-        return whole
-    return target if isinstance(target, (Tokens, Conll)) else tokens_of(target, split)
 
 
 def _joined(
@@ -272,7 +263,13 @@ def _joined(
     how: LinkReading,
 ) -> "tuple[Parsed, carry.FlatLinks, carry.Partners, bool]":
     """Return the target, the links that count, whose annotation words take, and whether links have probabilities."""
-    text = _target(split_as(target, split), split)
+    target_given = split_as(target, split)
+    if isinstance(target_given, (str, os.PathLike)):
+        text: Parsed | None = next(stream_sentences(os.fspath(target_given), "auto", 1 << 62), None)
+        if text is None:
+            raise DataError(target_given, None, "is empty; give the translations, one for each sentence")
+    else:
+        text = target_given if isinstance(target_given, (Tokens, Conll)) else tokens_of(target_given, split)
     name, weights = name_of(alignments, "alignments"), None
     if isinstance(alignments, (str, os.PathLike)):
         table, weights = read_with_probabilities(alignments, index_base=how.index_base)
@@ -320,18 +317,14 @@ def _of_trees(
     offsets = np.append(0, np.cumsum([len(tree.words()) for tree in theirs])).astype(np.int64)
     text, flat, found, scored = _joined(name, offsets, target, split, alignments, settings, how)
     words = list(map(decoded, text.words))
-    tags = _tags(text, [tag for tree in theirs for tag in tree.tags()], found)
+    # tags of the target's words: its own, XPOS before UPOS, or else those of the linked words
+    names = ("xpos", "upos") if isinstance(text, Conll) else ()
+    known = (filled_column(text, COLUMNS[name]) for name in names if isinstance(text, Conll))
+    own = next((values for values in known if set(values) - {b"_"}), None)
+    their_tags = [tag for tree in theirs for tag in tree.tags()]
+    linked = [their_tags[k] if k >= 0 else "_" for k in found.source.tolist()]
+    tags = linked if own is None else list(map(decoded, own))
     trees, carried, total = carry.partial_trees(theirs, text.offsets, flat, words, tags)
     return Projection(
         text, {}, found.reached, found.confidence, scored=scored, trees=trees, constituents=(carried, total)
     )
-
-
-def _tags(text: Parsed, theirs: Sequence[str], found: "carry.Partners") -> list[str]:
-    """Return tags of the target's words: its own, XPOS before UPOS, or else those of the linked words."""
-    if isinstance(text, Conll):
-        for column in ("xpos", "upos"):
-            values = filled_column(text, COLUMNS[column])
-            if set(values) - {b"_"}:
-                return list(map(decoded, values))
-    return [theirs[k] if k >= 0 else "_" for k in found.source.tolist()]

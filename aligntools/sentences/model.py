@@ -107,7 +107,9 @@ class Model:
             states, means, worths = self.sides
             products = np.zeros(nodes, np.float32)
             kernels.products(*states, band.begin, band.end, band.at, products)
-            norms = list(map(vectors.group_norms, states, most))
+            sums = [vectors.group_sums(own, count) for own, count in zip(states, most, strict=True)]
+            lengths = [np.stack([np.linalg.norm(total, axis=1) for total in own]) for own in sums]
+            norms = [np.asarray(1.0 / np.maximum(own, 1e-9), np.float64) for own in lengths]
             usual = list(map(vectors.group_means, means, most))
             worth = [0.5 * _sums(own, count) for own, count in zip(worths, most, strict=True)]
         ratio = max(1.0, usual_sizes(self.target.sizes).sum()) / max(1.0, usual_sizes(self.source.sizes).sum())

@@ -119,18 +119,12 @@ def nearest(x: np.ndarray, y: np.ndarray, pool: Pool) -> tuple[np.ndarray, np.nd
     return best, margin, usual
 
 
-def group_norms(vectors: np.ndarray, most: int) -> np.ndarray:
-    """Return 1 / |sum| of the vectors of 1 to ``most`` sentences, as far as there are any, from each one on."""
-    norms = np.stack([np.linalg.norm(total, axis=1) for total in _sums(vectors, most)])
-    return np.asarray(1.0 / np.maximum(norms, 1e-9), np.float64)
-
-
 def group_means(values: np.ndarray, most: int) -> np.ndarray:
     """Return the mean of values over 1 to ``most`` sentences from each one on (float64 [most, sentences])."""
-    return np.stack([total / n for n, total in enumerate(_sums(values.astype(np.float64), most), 1)])
+    return np.stack([total / n for n, total in enumerate(group_sums(values.astype(np.float64), most), 1)])
 
 
-def _sums(values: np.ndarray, most: int) -> Iterator[np.ndarray]:
+def group_sums(values: np.ndarray, most: int) -> Iterator[np.ndarray]:
     """Yield the sums of 1 to ``most`` values from each one on, in one array."""
     total = np.zeros_like(values)
     for a in range(most):

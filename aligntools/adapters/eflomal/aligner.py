@@ -12,7 +12,7 @@ from aligntools.adapters.eflomal.text import (
     MAX_LENGTH,
     cutter,
     lines_of,
-    read_numbered_bitext,
+    read_numbered,
     read_numbered_priors,
     to_eflomal_text_file,
 )
@@ -218,9 +218,12 @@ def align_numbered(
 ) -> None:
     """Do what `align` does; errors are those of this project."""
     check_models(model, score_model)
-    bitext, spelled = read_numbered_bitext(source, target)
+    (left, s_words, s_known), (right, t_words, t_known) = read_numbered(source), read_numbered(target)
+    if len(left) != len(right):
+        raise DataError(source, 1, f"{len(left)} sentences, and {target} has {len(right)}")
+    bitext = paired(left, right, s_words, t_words, MAX_LENGTH)
     known = None if priors is None else read_numbered_priors(priors, bitext)
-    how: Any = {"priors": known, "quiet": quiet, "spelled": spelled, "progress": progress}
+    how: Any = {"priors": known, "quiet": quiet, "spelled": s_known and t_known, "progress": progress}
     run(bitext, outputs, model=model, score_model=score_model, null_prior=null_prior, **how)
 
 
@@ -306,7 +309,13 @@ def run(
         settings = replace(AlignerSettings(MODELS[model], best=best), p_null=p_null)
         if not spelled:
             settings = replace(settings, views=(0,), look_alike=False)
-        weighted = WeightedPriors.of(priors, _weights(priors))
+        # jumps weigh so little that they matter in texts of a few lines only
+        tables = (priors.forward_jumps, priors.reverse_jumps) if priors is not None else ()
+        jumps = max((float(table.alphas.sum()) for table in tables), default=0.0)
+        weights = (
+            PriorWeights(prior_jumps=min(1.0, JUMP_COUNTS / jumps) if jumps else 0.0) if tables else PriorWeights()
+        )
+        weighted = WeightedPriors.of(priors, weights)
         how: Any = {"priors": weighted, "progress": progress, "keep_text": scores}
         aligner = train_with(bitext, settings, reading=Reading(), run=Run(pool), **how)
         links = _write_links(aligner.align_blocks(bitext, threads=pool), files, best)
@@ -320,14 +329,6 @@ def run(
         if "statistics" in files:
             counts = jump_counts(bitext, links[0])
             files["statistics"].write(b"%d\n" % len(counts) + b"".join(b"%d\n" % n for n in counts.tolist()))
-
-
-def _weights(priors: Priors | None) -> PriorWeights:
-    """Return the weights of priors; jumps weigh so little that they matter in texts of a few lines only."""
-    if priors is None:
-        return PriorWeights()
-    jumps = max(float(table.alphas.sum()) for table in (priors.forward_jumps, priors.reverse_jumps))
-    return PriorWeights(prior_jumps=min(1.0, JUMP_COUNTS / jumps) if jumps else 0.0)
 
 
 def _write_links(blocks: Iterator[Alignments], files: dict[str, Any], best: bool) -> list[Links]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from aligntools.formats.links.priors import Priors, priors_of
 from aligntools.formats.opening import files
-from aligntools.formats.text.corpus import Bitext, Side, paired
+from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.errors import DataError
 from aligntools.words.vocabulary import Vocabulary
 
@@ -119,14 +119,6 @@ def sentences_from_joint_file(joint_file: Iterable[str], index: int | None = Non
             shown = line.strip()[:60]
             raise ValueError(f"line {number}: '{shown}' is not two sentences with one ' ||| ' between them")
         yield (fields[0], fields[1]) if index is None else fields[index]
-
-
-def read_numbered_bitext(source: str, target: str) -> tuple[Bitext, bool]:
-    """Read two files that `write_text` wrote; return also whether both have their words."""
-    (left, s_words, s_known), (right, t_words, t_known) = read_numbered(source), read_numbered(target)
-    if len(left) != len(right):
-        raise DataError(source, 1, f"{len(left)} sentences, and {target} has {len(right)}")
-    return paired(left, right, s_words, t_words, MAX_LENGTH), s_known and t_known
 
 
 def read_numbered_priors(path: str, bitext: Bitext) -> Priors:

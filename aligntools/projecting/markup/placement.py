@@ -453,37 +453,28 @@ class Placement:
 
     def _adjusted(self, k: int, begin: int, end: int) -> tuple[int, int]:
         """Return a span as what stands at its ends wants it."""
-        for rule in (self._at_joints, self._with_stops):
-            found = rule(k, begin, end)
-            if found[0] < found[1] and self._allowed(k, *found):
-                begin, end = found
-        return self._with_brackets(k, begin, end)
-
-    def _at_joints(self, k: int, begin: int, end: int) -> tuple[int, int]:
-        """Return a span that begins and ends where sentences touch without a space, if it does so in the source."""
         source, target, own = self.evidence.source, self.evidence.target, self.source[k]
+
+        # where sentences touch without a space, it begins and ends between them if it does so in the source
         places = []
         for theirs, ours in ((begin, own.begin), (end, own.end)):
             near = range(theirs - _NEAR, theirs + _NEAR + 1) if _is_joint(source, ours) else ()
             joints = [j for j in near if _is_joint(target, j)]
             places.append(joints[0] if len(joints) == 1 else theirs)
-        return places[0], places[1]
+        if places[0] < places[1] and self._allowed(k, *places):
+            begin, end = places
 
-    def _with_stops(self, k: int, begin: int, end: int) -> tuple[int, int]:
-        """Return the span of a block with the stop behind it, which is no other block's, where the source has none."""
-        source, target, own = self.evidence.source, self.evidence.target, self.source[k]
-        if self.marks[k].name.lower() not in BLOCKS or (own.end < len(source.spans) and source.first[own.end] == _STOP):
-            return begin, end
-        while end < self.words and target.first[end] == _STOP and not target.gap_before[end]:
-            end += 1
-        return begin, end
+        # a block has the stop behind it, which is no other block's, where the source has none
+        if self.marks[k].name.lower() in BLOCKS and (own.end == len(source.spans) or source.first[own.end] != _STOP):
+            stop = end
+            while stop < self.words and target.first[stop] == _STOP and not target.gap_before[stop]:
+                stop += 1
+            if self._allowed(k, begin, stop):
+                end = stop
 
-    def _with_brackets(self, k: int, begin: int, end: int) -> tuple[int, int]:
-        """Return a span with the brackets that the translation puts around it, where the source has none there."""
-        source, target = self.evidence.source, self.evidence.target
-        own = self.source[k]
-        before = source.text[max(source.spans[own.begin][0] - 1, 0)]
-        if before in _ADDED or source.text[source.spans[own.begin][0]] in _ADDED:
+        # it has the brackets that the translation puts around it, where the source has none there
+        first = source.spans[own.begin][0]
+        if source.text[max(first - 1, 0)] in _ADDED or source.text[first] in _ADDED:
             return begin, end
         for span in ((begin - 1, end + 1), (begin, end + 1), (begin - 1, end)):
             edges = [target.text[target.spans[j][0]] for j in (span[0], span[1] - 1) if 0 <= j < self.words]

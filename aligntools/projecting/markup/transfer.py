@@ -262,8 +262,16 @@ def _characters(
     """Return the characters of the target that a mark stands around, white space at its ends as in the source."""
     first, last = piece
     text, size = source.text, len(target.spans)
-    if first == last:
-        return (_point(mark, first, source, target),) * 2
+    if first == last:  # a tag without text stands before a character, for the word before which it does
+        if first == 0 and mark.begin == 0:
+            place = 0
+        elif first == size and mark.end == len(text):
+            place = len(target.text)
+        elif first < size and (first == 0 or text[mark.begin - 1 : mark.begin].isspace()):
+            place = int(target.begins[first])
+        else:
+            place = int(target.ends[first - 1]) if first else 0
+        return place, place
     begin, end = int(target.begins[first]), int(target.ends[last - 1])
     if first == 0 and (mark.begin == 0 or text[mark.begin : mark.begin + 1].isspace()):
         begin = 0
@@ -274,19 +282,6 @@ def _characters(
     elif last < size and text[mark.end - 1 : mark.end].isspace():
         end = int(target.begins[last])
     return begin, end
-
-
-def _point(mark: Mark, word: int, source: MarkupSide, target: MarkupSide) -> int:
-    """Return the character before which a tag without text stands, for the word before which it does."""
-    text, size = source.text, len(target.spans)
-    if word == 0 and mark.begin == 0:
-        return 0
-    if word == size and mark.end == len(text):
-        return len(target.text)
-    space_before = mark.begin > 0 and text[mark.begin - 1].isspace()
-    if word < size and (space_before or word == 0):
-        return int(target.begins[word])
-    return int(target.ends[word - 1]) if word else 0
 
 
 def _settle(

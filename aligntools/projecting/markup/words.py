@@ -50,7 +50,13 @@ class WordFinder:
 
     def __call__(self, text: str, cuts: Collection[int] = ()) -> RawSentence:
         """Return a text's words, cut where tags stand; a word is aligned whole where the model knows it so."""
-        pieces, within = _cut(raw_words(text), sorted(cuts))
+        pieces, within, places = list[tuple[int, int]](), list[int](), sorted(cuts)
+        for begin, end in raw_words(text):
+            for place in places[bisect_right(places, begin) : bisect_left(places, end)]:
+                pieces.append((begin, place))
+                within.append(place)
+                begin = place
+            pieces.append((begin, end))
         inner = frozenset(within)
         apart = frozenset(cuts) - inner  # a word may go across a tag that stands within it
         groups = self._tokens(text, pieces) if self._tokenizer else self._joined(text, pieces, apart)
@@ -126,20 +132,6 @@ def _around_apostrophes(text: str, pieces: Sequence[tuple[int, int]], cuts: froz
         if pieces[start + 1][0] not in cuts and start - 1 not in found:
             found[start] = start + 2
     return found
-
-
-def _cut(words: list[tuple[int, int]], cuts: Sequence[int]) -> tuple[list[tuple[int, int]], list[int]]:
-    """Return words cut at places, which are in order, and those of the places that are within words."""
-    if not cuts:
-        return words, []
-    pieces, inner = [], []
-    for begin, end in words:
-        for place in cuts[bisect_right(cuts, begin) : bisect_left(cuts, end)]:
-            pieces.append((begin, place))
-            inner.append(place)
-            begin = place
-        pieces.append((begin, end))
-    return pieces, inner
 
 
 def between_pieces(source: RawSentence, target: RawSentence, links: SparseLinks) -> SparseLinks:
