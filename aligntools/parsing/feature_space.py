@@ -206,24 +206,16 @@ class FeatureSpace:
 
         The number of features is estimated from how much of a table they fill (Whang et al. 1990).
         """
-        trial = cls(templates, [most] * len(templates))
+        trial, size = cls(templates, [most] * len(templates)), 1 << most
         ones = np.ones(int(sentences.edges[-1]))
 
-        def count(t: int) -> int:
-            filled = np.zeros(1 << most)
+        def bits_of(t: int) -> int:
+            filled = np.zeros(size)
             trial.add_template(t, sentences, ones, filled)
-            return int(np.count_nonzero(filled))
+            features = -size * np.log(max(1, size - int(np.count_nonzero(filled))) / size)
+            return int(np.clip(np.ceil(np.log2(max(2 * features, 1))), 4, most))
 
-        return trial.cut(over(pool, count, range(len(trial.templates))))
-
-    def cut(self, filled: list[int]) -> "FeatureSpace":
-        """Return the space that `fitted` gives, from how many weights of each template are used in this one."""
-        bits = []
-        for used, most in zip(filled, self.bits, strict=True):
-            size = 1 << most
-            features = -size * np.log(max(1, size - used) / size)
-            bits.append(int(np.clip(np.ceil(np.log2(max(2 * features, 1))), 4, most)))
-        return FeatureSpace(self.templates, bits, self.bins)
+        return cls(templates, over(pool, bits_of, range(len(trial.templates))))
 
     def _scratch(self, sentences: "EncodedSentences") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         longest = int(sentences.lengths.max(initial=0))
@@ -260,25 +252,8 @@ class FeatureSpace:
         over(pool, work, blocks)
         return result
 
-    def add_gradient(
-        self, values: np.ndarray, sentences: EncodedSentences, gradient: np.ndarray, pool: Pool | None = None
-    ) -> None:
-        """Add edges' values [shape=(edges,)] to the entries of all their features in ``gradient`` [shape=(size,)]."""
-
-        def work(t: int) -> None:
-            self.add_template(t, sentences, values, gradient[slice(*self.regions[t])])
-
-        order = sorted(range(len(self.templates)), key=lambda t: -int(self.between[t]))  # the dearest ones first
-        over(pool, work, order)
-
-    def used(self, sentences: EncodedSentences, pool: Pool | None = None) -> np.ndarray:
-        """Return which weights some edge of the sentences has [shape=(size,), dtype=bool]."""
-        counts = np.zeros(self.size)
-        self.add_gradient(np.ones(int(sentences.edges[-1])), sentences, counts, pool)
-        return counts > 0
-
     def add_template(self, t: int, sentences: EncodedSentences, values: np.ndarray, gradient: np.ndarray) -> None:
-        """Do what `add_gradient` does for one template, by its number, and its own weights alone."""
+        """Add edges' values [shape=(edges,)] to their features of a template, by its number, in its own gradient."""
         bins, keys, stamps = self._scratch(sentences)
         template = self.sides[t], self.between[t], self.seeds[t], self.shifts[t]
         kernels.add_gradient(sentences.arrays, 0, len(sentences), template, bins, values, keys, stamps, gradient)

@@ -24,7 +24,7 @@ from aligntools.ground.run import Run
 from aligntools.parsing import valence
 from aligntools.parsing.learning import treebank
 from aligntools.parsing.learning.checkpoints import Checkpoint
-from aligntools.parsing.learning.parts import InParts
+from aligntools.parsing.learning.training import InParts
 from aligntools.parsing.parsers import Parse, Parser
 from aligntools.parsing.settings import InducedParserSettings, ParserReading, ParserSettings
 from aligntools.parsing.text import mapped_tags

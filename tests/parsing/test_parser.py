@@ -7,7 +7,7 @@ import pytest
 
 from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground.errors import ModelError
-from aligntools.ground.parallel import Pool
+from aligntools.ground.parallel import Pool, over
 from aligntools.parsing import feature_space as features
 from aligntools.parsing import parser as module
 from aligntools.parsing.feature_space import SETS, EncodedSentences, FeatureSpace, Vocabularies
@@ -144,6 +144,12 @@ def edges_of(sentences):
                 yield int(sentences.edges[s]) + (m - 1) * (n + 1) + h, s, h, m
 
 
+def add_gradient(space, values, sentences, gradient, pool=None):
+    """Add edges' values to the entries of all their features."""
+    work = lambda t: space.add_template(t, sentences, values, gradient[slice(*space.regions[t])])  # noqa: E731
+    over(pool, work, range(len(space.templates)))
+
+
 @pytest.mark.parametrize("name", ["full", "prefixes", "delexicalized", "classes"])
 def test_every_edge_has_the_features_that_its_text_has(name):
     """As many weights as features, and each feature has its own weight, the same one in every edge."""
@@ -154,7 +160,7 @@ def test_every_edge_has_the_features_that_its_text_has(name):
     for place, s, h, m in edges_of(sentences):
         values = np.zeros(sentences.edges[-1])
         values[place] = 1.0
-        space.add_gradient(values, sentences, gradient)
+        add_gradient(space, values, sentences, gradient)
         used = np.flatnonzero(gradient)
         assert set(gradient[used]) <= {1.0}
         gradient[used] = 0
@@ -178,7 +184,7 @@ def test_scores_and_gradients():
     for place, _, h, m in edges_of(sentences):
         values, gradient = np.zeros(len(scores)), np.zeros(space.size)
         values[place] = 1.0
-        space.add_gradient(values, sentences, gradient)
+        add_gradient(space, values, sentences, gradient)
         assert np.isclose(scores[place], gradient @ weights, rtol=1e-12, atol=1e-12)
         assert h != m or scores[place] == 0
     alone = np.concatenate([space.scores(weights, sentences.part(s, s + 1)) for s in range(len(sentences))])
@@ -191,7 +197,7 @@ def test_scores_and_gradients():
         if h == m:
             values[place] = 99.0  # no edge: must not be read
     gradient = np.zeros(space.size)
-    space.add_gradient(values, sentences, gradient)
+    add_gradient(space, values, sentences, gradient)
     assert np.isclose(gradient @ weights, values @ space.scores(weights, sentences), rtol=1e-11)
 
 
@@ -231,9 +237,9 @@ def test_threads_change_nothing(threads):
     one, several = np.zeros(space.size), np.zeros(space.size)
     with Pool(threads) as pool:
         scores = space.scores(weights, sentences, pool)
-        space.add_gradient(values, sentences, several, pool)
+        add_gradient(space, values, sentences, several, pool)
         fitted = FeatureSpace.fitted(features.TAGS, sentences, 12, pool=pool)
-    space.add_gradient(values, sentences, one)
+    add_gradient(space, values, sentences, one)
     assert scores.tobytes() == space.scores(weights, sentences).tobytes()
     assert several.tobytes() == one.tobytes()
     assert fitted.bits == FeatureSpace.fitted(features.TAGS, sentences, 12).bits

@@ -13,10 +13,9 @@ from aligntools.ground.parallel import Pool
 from aligntools.ground.processes import Processes
 from aligntools.parsing import feature_space as features
 from aligntools.parsing.feature_space import FeatureSpace
-from aligntools.parsing.learning import parts, training, treebank
+from aligntools.parsing.learning import training, treebank
 from aligntools.parsing.learning.checkpoints import Checkpoint
-from aligntools.parsing.learning.parts import InParts
-from aligntools.parsing.learning.training import EntropyLoss, ExpectedLoss, ParserObjective, TreeLoss
+from aligntools.parsing.learning.training import EntropyLoss, ExpectedLoss, InParts, ParserObjective, TreeLoss
 from aligntools.parsing.settings import ParserSettings, TransferSettings, TreeConstraints
 from aligntools.parsing.transfer import learning
 from aligntools.store.stores import Store
@@ -31,8 +30,8 @@ SETTINGS = ParserSettings(bits=10, l2=0.1, iterations=4, labels=False)
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
     """Cut these few sentences into many parts, and sums into chunks that are not those parts."""
-    monkeypatch.setattr(parts, "FEWEST", 60)
-    monkeypatch.setattr(parts, "MOST", 60)
+    monkeypatch.setattr(training, "FEWEST", 60)
+    monkeypatch.setattr(training, "MOST", 60)
     monkeypatch.setattr(training, "CHUNK", 100)
 
 
@@ -109,10 +108,9 @@ def test_value_and_gradient_of_all_losses(sentences, tmp_path):
     space = FeatureSpace.fitted(features.TAGS, x, 9)
     weights = np.random.default_rng(2).normal(size=space.size)
     with in_parts("serial", tmp_path) as place:
-        found = place.objective(space, losses, 0.5)
+        found = ParserObjective(space, losses, 0.5, parts=place)
         assert len(place.keep("loss", x.edges, losses[0].part)) > 3
         whole = ParserObjective(space, losses, 0.5)
-        assert place.fitted(features.TAGS, x, 9).bits == space.bits
         assert found.active().tolist() == whole.active().tolist()
         value, gradient = found(weights)
     assert value == whole(weights)[0]

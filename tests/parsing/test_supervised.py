@@ -180,7 +180,7 @@ def test_chunks_and_threads_change_nothing(monkeypatch):
     assert again[1].tobytes() == gradient.tobytes()
     monkeypatch.setattr(training, "CHUNK", 300)
     chunked = ParserObjective(space, losses, 1.0)
-    assert len(chunked.chunks) > 4 * len(losses)
+    assert len(chunked.names) > 4 * len(losses)
     value_2, gradient_2 = chunked(weights)
     assert math.isclose(value, value_2, rel_tol=1e-12)
     assert np.allclose(gradient, gradient_2, rtol=0, atol=1e-10)

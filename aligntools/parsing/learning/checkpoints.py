@@ -12,7 +12,7 @@ from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground import lbfgs
 from aligntools.ground.errors import DataError, ModelError
 from aligntools.parsing.learning import training
-from aligntools.parsing.learning.parts import KeptLoss
+from aligntools.parsing.learning.training import KeptLoss
 
 KIND = "parser checkpoint"
 

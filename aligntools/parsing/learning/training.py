@@ -1,25 +1,33 @@
 """Learning weights by L-BFGS: an objective is a sum of losses over sentences' edge scores, and L2.
 
-Supervised and transferred parsers differ only in what a sentence's scores are compared with: a tree, expected edges
-of another distribution, or their own entropy. Each of these is a `Loss`: scores in, one value a
-sentence and the derivative for every edge out. The objective scores all edges from the weights, asks the losses, and
-sends the derivatives back through the features, a chunk of sentences at a time.
+Supervised and transferred parsers differ only in the `Loss` that compares a sentence's scores with a tree, with
+expected edges, or with their own entropy. Sentences lie in parts, in memory or in files. A part's job scores its edges
+and asks the loss; then jobs of some templates each send all parts' derivatives back through the features, in the order
+of the sentences. So weights have the same bytes wherever parts are cut, whoever works them and how often.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from aligntools.ground import kernels_vectors, lbfgs
+from aligntools.ground.engines import Engine, Serial, kept
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.feature_space import EncodedSentences, FeatureSpace
 from aligntools.parsing.settings import TreeConstraints
 from aligntools.parsing.trees import inference
+from aligntools.store.stores import Store, read_object, write_object
 
-#: Edges that are scored at a time; each takes some 40 bytes.
+#: Edges that are scored at a time in memory; each takes some 40 bytes.
 CHUNK = 4_000_000
+#: Into about how many files sentences are cut, and the edges that a file has at least and at most.
+PARTS, FEWEST, MOST = 48, 200_000, 2_000_000
+#: What a template with tags between the two words costs, in times of one without.
+BETWEEN = 5
 
 
 @dataclass(frozen=True)
@@ -101,42 +109,6 @@ class EntropyLoss:
 Loss: TypeAlias = TreeLoss | ExpectedLoss | EntropyLoss
 
 
-class ParserObjective:
-    """Losses, L2 and the feature space as one function of the weights; of sentences in files `parts.PartedObjective`.
-
-    l2: The objective has ``l2 / 2`` times the squared length of the weights.
-    """
-
-    def __init__(self, space: FeatureSpace, losses: Sequence[Loss], l2: float, pool: Pool | None = None) -> None:
-        self.space, self.l2, self.pool = space, l2, pool
-        self.chunks = [part for loss in losses for part in _chunks(loss)]
-
-    def active(self) -> np.ndarray:
-        """Return the weights that the sentences' features have, ascending; the others are best at 0."""
-        used = np.zeros(self.space.size, bool)
-        for loss in self.chunks:
-            used |= self.space.used(loss.sentences, self.pool)
-        return np.flatnonzero(used)
-
-    def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the value and the gradient [shape=(space.size,)]."""
-        gradient = np.zeros(self.space.size)
-        total = 0.0
-        for loss in self.chunks:
-            scores = self.space.scores(weights, loss.sentences, self.pool)
-            values, slopes = loss.value(scores, self.pool)
-            del scores
-            total += float(np.add.reduce(values))
-            self.space.add_gradient(slopes, loss.sentences, gradient, self.pool)
-        return with_penalty(total, gradient, weights, self.l2)
-
-
-def with_penalty(total: float, gradient: np.ndarray, weights: np.ndarray, l2: float) -> tuple[float, np.ndarray]:
-    """Return a value and a gradient with L2 in them; the gradient is changed."""
-    total += 0.5 * l2 * kernels_vectors.add_scaled(weights, l2, gradient)
-    return total, gradient
-
-
 def runs_of_edges(edges: np.ndarray, most: int) -> list[tuple[int, int]]:
     """Cut sentences into runs of a limited number of edges, or one sentence; ``edges`` [sentences + 1] as offsets."""
     runs, begin, sentences = [], 0, len(edges) - 1
@@ -148,9 +120,190 @@ def runs_of_edges(edges: np.ndarray, most: int) -> list[tuple[int, int]]:
     return runs
 
 
-def _chunks(loss: Loss) -> Iterator[Loss]:
-    for begin, end in runs_of_edges(loss.sentences.edges, CHUNK):
-        yield loss if end - begin == len(loss.sentences) else loss.part(begin, end)
+#: What is kept by name: in a folder that all workers see, or in memory.
+Place: TypeAlias = Store | dict[str, Any]
+
+
+def read(place: Place, name: str) -> Any:
+    """Return what is kept under a name."""
+    return place[name] if isinstance(place, dict) else read_object(place, name, shared=True)
+
+
+def read_once(place: Place, name: str) -> Any:
+    """Return what is kept under a name and many jobs of a process read, until they read another of the same kind."""
+    if isinstance(place, dict):
+        return place[name]
+    return kept((place.folder, name.partition(".")[0]), lambda: read(place, name), name)
+
+
+def write(place: Place, name: str, thing: Any) -> None:
+    """Keep something under a name."""
+    if isinstance(place, dict):
+        place[name] = thing
+    else:
+        write_object(place, name, thing)
+
+
+class InParts:
+    """Keeps sentences in parts, and runs an engine's jobs over them."""
+
+    def __init__(self, place: Place, engine: Engine, pool: Pool) -> None:
+        self.place, self.pool, self._engine = place, pool, engine
+        self.numbers = itertools.count()
+
+    @classmethod
+    def in_memory(cls, pool: Pool | None = None) -> "InParts":
+        """Return parts in the memory of this process."""
+        pool = pool or Pool(1)
+        return cls({}, Serial(pool), pool)
+
+    def run(self, stage: str, function: Callable[..., None], jobs: Sequence[Any]) -> None:
+        """Run a stage's jobs."""
+        self._engine.run(stage, function, jobs, lambda: None)
+
+    def new_names(self, kind: str, count: int) -> tuple[str, ...]:
+        """Return names that nothing has yet."""
+        number = next(self.numbers)
+        return tuple(f"{kind}.{number}.{part}" for part in range(count))
+
+    def remove(self, *names: str) -> None:
+        """Remove what is kept under names."""
+        if isinstance(self.place, dict):
+            for name in names:
+                del self.place[name]
+        else:
+            self.place.remove(*names)
+
+    def keep(self, kind: str, edges: np.ndarray, part: Callable[[int, int], Any]) -> tuple[str, ...]:
+        """Keep parts of sentences; return their names.
+
+        edges (int64 [sentences + 1]): Offsets of the sentences' edges.
+        part: Returns some sentences, by the first of them and the one behind the last.
+        """
+        most = CHUNK if isinstance(self.place, dict) else int(np.clip(int(edges[-1]) // PARTS, FEWEST, MOST))
+        cuts = runs_of_edges(edges, most)
+        names = self.new_names(kind, len(cuts))
+        for name, cut in zip(names, cuts, strict=True):
+            write(self.place, name, part(*cut))
+        return names
+
+    def by_template(
+        self, stage: str, space: FeatureSpace, names: Sequence[str], turn: int | None
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield each template and what `_sum_up` finds for its weights, by jobs that cost about the same."""
+        workers, costs = self._engine.workers, np.where(space.between >= 0, BETWEEN, 1)
+        groups: list[list[int]] = [[] for _ in range(min(1 if workers == 1 else 2 * workers, len(costs)))]
+        totals = np.zeros(len(groups))
+        for t in np.argsort(-costs, kind="stable").tolist():
+            cheapest = int(np.argmin(totals))
+            groups[cheapest].append(t)
+            totals[cheapest] += costs[t]
+        found = self.new_names("sums", len(groups))
+        self.run(stage, partial(_sum_up, self.place, space, names, turn), list(zip(found, groups, strict=True)))
+        for name, group in zip(found, groups, strict=True):
+            yield from zip(group, read(self.place, name), strict=True)
+            self.remove(name)
+
+
+def _sum_up(
+    place: Place,
+    space: FeatureSpace,
+    names: Sequence[str],
+    turn: int | None,
+    job: tuple[str, list[int]],
+    pool: Pool,
+) -> None:
+    """Keep the sums of all parts' derivatives in an evaluation by the weights of some templates.
+
+    turn: None: keep which of these weights any edge has.
+    """
+    into, templates = job
+    totals = [np.zeros(1 << space.bits[t]) for t in templates]
+    for name in names:
+        sentences = read(place, name).sentences
+        values = np.ones(int(sentences.edges[-1])) if turn is None else read(place, f"slopes.{turn}.{name}")
+
+        def add(k: int, sentences: EncodedSentences = sentences, values: np.ndarray = values) -> None:
+            space.add_template(templates[k], sentences, values, totals[k])
+
+        pool.map(add, range(len(templates)))
+    write(place, into, [own > 0 for own in totals] if turn is None else totals)
+
+
+def _differentiate(place: Place, space: FeatureSpace, turn: int, name: str, pool: Pool) -> None:
+    """Keep a part's values and derivatives under the weights of an evaluation."""
+    loss = read(place, name)
+    scores = space.scores(read_once(place, f"weights.{turn}"), loss.sentences, pool)
+    values, slopes = loss.value(scores, pool)
+    write(place, f"values.{turn}.{name}", values)
+    write(place, f"slopes.{turn}.{name}", slopes)
+
+
+@dataclass(frozen=True)
+class KeptLoss:
+    """A loss in parts.
+
+    names: Of its parts, in order.
+    edges (int64 [sentences + 1]): Offsets of all its sentences' edges.
+    """
+
+    place: Place
+    names: tuple[str, ...]
+    edges: np.ndarray
+
+    def expected(self) -> Iterable[np.ndarray]:
+        """Yield the expected edges of each part of an `ExpectedLoss`, float64."""
+        return (read(self.place, name).expected for name in self.names)
+
+
+class ParserObjective:
+    """Losses, L2 and the feature space as one function of the weights.
+
+    l2: The objective has ``l2 / 2`` times the squared length of the weights.
+    parts: Where sentences are kept; None: in memory.
+    """
+
+    def __init__(
+        self,
+        space: FeatureSpace,
+        losses: "Sequence[Loss | KeptLoss]",
+        l2: float,
+        pool: Pool | None = None,
+        parts: InParts | None = None,
+    ) -> None:
+        self.space, self.l2, self._parts = space, l2, parts or InParts.in_memory(pool)
+        self.pool, place = self._parts.pool, self._parts.place
+        self._losses = [
+            loss
+            if isinstance(loss, KeptLoss)
+            else KeptLoss(place, self._parts.keep("loss", loss.sentences.edges, loss.part), loss.sentences.edges)
+            for loss in losses
+        ]
+        self.names = [name for loss in self._losses for name in loss.names]
+
+    def active(self) -> np.ndarray:
+        """Return the weights that the sentences' features have, ascending; the others are best at 0."""
+        used = np.zeros(self.space.size, bool)
+        for t, found in self._parts.by_template("weights in use", self.space, self.names, None):
+            used[slice(*self.space.regions[t])] = found
+        return np.flatnonzero(used)
+
+    def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the value and the gradient [shape=(space.size,)]."""
+        parts, place, turn = self._parts, self._parts.place, next(self._parts.numbers)
+        write(place, f"weights.{turn}", weights)
+        parts.run("losses", partial(_differentiate, place, self.space, turn), self.names)
+        total = 0.0
+        for loss in self._losses:
+            values = np.concatenate([np.zeros(0), *(read(place, f"values.{turn}.{name}") for name in loss.names)])
+            for begin, end in runs_of_edges(loss.edges, CHUNK):
+                total += float(np.add.reduce(values[begin:end]))
+        gradient = np.empty(self.space.size)
+        for t, found in parts.by_template("gradient", self.space, self.names, turn):
+            gradient[slice(*self.space.regions[t])] = found
+        parts.remove(f"weights.{turn}", *(f"{kind}.{turn}.{n}" for kind in ("values", "slopes") for n in self.names))
+        total += 0.5 * self.l2 * kernels_vectors.add_scaled(weights, self.l2, gradient)
+        return total, gradient
 
 
 #: What L-BFGS found: weights (float64 [space.size]), the objective before and after each step, and why it ended.

@@ -11,7 +11,6 @@ from aligntools.parsing.feature_space import FeatureSpace, Vocabularies, templat
 from aligntools.parsing.labels import Labeler
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint
-from aligntools.parsing.learning.parts import InParts
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import ParserSettings, TreeConstraints
 from aligntools.parsing.text import NoSentences as NoSentences
@@ -96,7 +95,7 @@ def train(
     progress: Callable[[int, float, np.ndarray], None] | None = None,
     checkpoint: Checkpoint | None = None,
     about: dict[str, Any] | None = None,
-    parts: InParts | None = None,
+    parts: training.InParts | None = None,
     classes: WordLookup | None = None,
 ) -> tuple[ParserModel, dict[str, Any]]:
     """Train a parser from sentences with trees, by maximum conditional likelihood.
@@ -124,12 +123,8 @@ def train(
     sentences = vocabularies.sentences(words, tags, within)
     templates = templates_of(settings.features, classes)
     losses = [training.TreeLoss(sentences, given, settings.constraints)]
-    if parts is None:
-        space = FeatureSpace.fitted(templates, sentences, settings.bits, pool=pool)
-        objective = training.ParserObjective(space, losses, settings.l2, pool)
-    else:
-        space = parts.fitted(templates, sentences, settings.bits)
-        objective = parts.objective(space, losses, settings.l2)
+    space = FeatureSpace.fitted(templates, sentences, settings.bits, pool=pool)
+    objective = training.ParserObjective(space, losses, settings.l2, pool, parts)
     minimize: Callable[..., training.Fit] = training.minimize
     if checkpoint is not None:
         own = fingerprint(settings.header(), sentences.offsets, sentences.layers, given)

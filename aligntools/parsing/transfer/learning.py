@@ -15,14 +15,12 @@ from aligntools.parsing.feature_space import TAGS, EncodedSentences, FeatureSpac
 from aligntools.parsing.labels import Edges, Labeler, Shares
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint
-from aligntools.parsing.learning.parts import InParts, KeptLoss, weights_of
-from aligntools.parsing.learning.training import ExpectedLoss, runs_of_edges
+from aligntools.parsing.learning.training import InParts, KeptLoss, Place, read, read_once, runs_of_edges, write
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import TransferSettings, TreeConstraints
 from aligntools.parsing.text import NoSentences, TaggedText, joined_offsets
 from aligntools.parsing.transfer import projection
 from aligntools.parsing.trees import inference
-from aligntools.store.stores import Kept, Store, read_object, write_object
 from aligntools.words.vocabulary import Vocabulary
 
 
@@ -68,76 +66,49 @@ def expected_of(
     return inference.sums(scores, pairs.target.offsets, constraints, pool)[1]
 
 
-def keep_pairs(
-    place: InParts, pairs: TransferPairs, heads: np.ndarray | None = None, of: EncodedSentences | None = None
+def in_jobs(
+    parts: InParts,
+    stage: str,
+    function: Callable[..., None],
+    shared: Any,
+    pairs: TransferPairs,
+    heads: np.ndarray | None = None,
+    of: EncodedSentences | None = None,
+    result: str = "found",
 ) -> tuple[str, ...]:
-    """Write pairs to files, and trees ``of`` one of their sides; return the names."""
-    words = (of or pairs.source).offsets - (of or pairs.source).offsets[0]
+    """Call a function for each part of pairs, and trees ``of`` their source or another side; return results' names.
+
+    function: Gets the place, the name of what all jobs share, and the names of the part and of its result.
+    """
+    offsets = (of or pairs.source).offsets
+    words = offsets - offsets[0]
 
     def part(begin: int, end: int) -> tuple[TransferPairs, np.ndarray | None]:
         return pairs.part(begin, end), None if heads is None else heads[words[begin] : words[end]]
 
-    return place.keep("pairs", pairs.own.edges, part)
+    (name,), names = parts.new_names(stage, 1), parts.keep("pairs", pairs.own.edges, part)
+    write(parts.place, name, shared)
+    results = parts.new_names(result, len(names))
+    parts.run(stage, partial(function, parts.place, name), list(zip(names, results, strict=True)))
+    parts.remove(name, *names)
+    return results
 
 
-def _expect(parser: Kept, constraints: TreeConstraints, transferred: str, names: tuple[str, str], pool: Pool) -> None:
-    """Write the loss of a part: its edges' probabilities under what is transferred."""
-    pairs, _ = read_object(parser.store, names[0], shared=True)
-    source, direct = parser.get()
-    expected = expected_of(source, direct, pairs, constraints, transferred, pool)
-    write_object(parser.store, names[1], training.ExpectedLoss(pairs.own, expected, constraints))
+def _expect(place: Place, shared: str, names: tuple[str, str], pool: Pool) -> None:
+    """Keep the loss of a part: its edges' probabilities under what is transferred."""
+    pairs, _ = read(place, names[0])
+    parser, direct, constraints, transferred = read_once(place, shared)
+    expected = expected_of(parser, direct, pairs, constraints, transferred, pool)
+    write(place, names[1], training.ExpectedLoss(pairs.own, expected, constraints))
 
 
-def expected_loss(
-    place: InParts, parser: ParserModel, direct: ParserModel | None, pairs: TransferPairs, settings: TransferSettings
-) -> KeptLoss:
-    """Return the cross-entropy with the transferred distributions."""
-    store = place.store
-    kept = Kept(store, *place.new_names("source-parser", 1))
-    write_object(store, kept.name, (parser, direct))
-    names = keep_pairs(place, pairs)
-    losses = place.new_names("loss", len(names))
-    expect = partial(_expect, kept, settings.constraints, settings.transferred)
-    place.run("transferring", expect, list(zip(names, losses, strict=True)))
-    store.remove(kept.name, *names)
-    return KeptLoss(store, losses, pairs.own.edges)
-
-
-def _support(
-    store: Store,
-    space: FeatureSpace,
-    weights: str,
-    reward: float,
-    constraints: TreeConstraints,
-    names: tuple[str, str],
-    pool: Pool,
-) -> None:
-    """Write the best trees of a part, by the target parser and by the alignments."""
-    pairs, theirs = read_object(store, names[0], shared=True)
-    agreement = reward * projection.agreement(theirs, pairs.source, pairs.own, pairs.aligned, pool)
-    scores = space.scores(weights_of(store, weights), pairs.own, pool) + agreement
-    write_object(store, names[1], inference.best_trees(scores, pairs.own.offsets, constraints, pool)[0])
-
-
-def supported_trees(
-    place: InParts, pairs: TransferPairs, heads: np.ndarray, settings: TransferSettings
-) -> Callable[[FeatureSpace, np.ndarray], np.ndarray]:
-    """Return what chooses the target side's trees, int32 [target words], by weights, again and again.
-
-    heads (int32 [source words]): Trees of the source side.
-    """
-    s, store, names = settings, place.store, keep_pairs(place, pairs, heads)
-
-    def chosen(space: FeatureSpace, weights: np.ndarray) -> np.ndarray:
-        (name,), found = place.new_names("chooser", 1), place.new_names("heads", len(names))
-        write_object(store, name, weights)
-        support = partial(_support, store, space, name, s.reward, s.constraints)
-        place.run("trees", support, list(zip(names, found, strict=True)))
-        heads = np.concatenate([read_object(store, one) for one in found])
-        store.remove(name, *found)
-        return heads
-
-    return chosen
+def _support(place: Place, shared: str, names: tuple[str, str], pool: Pool) -> None:
+    """Keep the best trees of a part, by the target parser and by the alignments."""
+    pairs, theirs = read(place, names[0])
+    space, weights, settings = read_once(place, shared)
+    agreement = settings.reward * projection.agreement(theirs, pairs.source, pairs.own, pairs.aligned, pool)
+    scores = space.scores(weights, pairs.own, pool) + agreement
+    write(place, names[1], inference.best_trees(scores, pairs.own.offsets, settings.constraints, pool)[0])
 
 
 @dataclass(frozen=True)
@@ -236,11 +207,11 @@ def train(
         if not use.all():
             skipped[UNLABELED] = int(np.sum(~use))
         unlabeled = unlabeled.chosen(use)
-    work = _Work(sides, settings, pool, progress, checkpoint, unlabeled, parts)
+    work = _Work(sides, settings, progress, checkpoint, unlabeled, parts or InParts.in_memory(pool))
     weights = work.full() if settings.method == "full" else work.projected()
     labeler = None
     if settings.labels:
-        labeler = labeler_of([parser.labeler for parser, _ in work.parsers], work.pairs, work.evidence, parts)
+        labeler = labeler_of([parser.labeler for parser, _ in work.parsers], work.pairs, work.evidence, work.parts)
     kept = {name: value for name, value in sides[0].parser.settings.items() if name in ("column", "map")}
     header = settings.header() | kept | (about or {})
     found = ParserModel(work.vocabularies, work.space, weights, settings.constraints, header, labeler)
@@ -275,14 +246,13 @@ class _Work:
         self,
         sides: "list[TransferSource]",
         settings: TransferSettings,
-        pool: Pool | None,
         progress: Callable[..., Any] | None,
         checkpoint: Checkpoint | None,
         unlabeled: TaggedText | None,
-        parts: InParts | None,
+        parts: InParts,
     ) -> None:
-        self.parts = parts
-        self.parsers, self.settings, self.pool = [(side.parser, side.direct) for side in sides], settings, pool
+        self.parts, self.pool = parts, parts.pool
+        self.parsers, self.settings = [(side.parser, side.direct) for side in sides], settings
         self.progress, self.checkpoint = progress, checkpoint
         self.ended: tuple[list[float], str] = [], ""  # the last fit's objectives and message
         self.evidence: list[Any] = []  # of each side, the probabilities of edges, or the trees, that were learned from
@@ -295,8 +265,7 @@ class _Work:
         self.unlabeled_text = unlabeled
         see = self.vocabularies.sentences
         self.unlabeled = None if unlabeled is None else see(unlabeled.words, unlabeled.tags, unlabeled.offsets)
-        how = templates_of(settings.features), self.sentences, settings.bits
-        self.space = FeatureSpace.fitted(*how, pool=pool) if parts is None else parts.fitted(*how)
+        self.space = FeatureSpace.fitted(templates_of(settings.features), self.sentences, settings.bits, self.pool)
         ends = np.cumsum([0, *(len(side.target) for side in sides)]).tolist()
         own = [self.sentences.part(begin, end) for begin, end in itertools.pairwise(ends)]
         self.pairs = [_encoded(side, text) for side, text in zip(sides, own, strict=True)]
@@ -306,10 +275,7 @@ class _Work:
     ) -> np.ndarray:
         """Minimize losses; ``data`` are arrays that tell this training from another one."""
         s = self.settings
-        if self.parts is None:
-            objective = training.ParserObjective(self.space, losses, s.l2, self.pool)
-        else:
-            objective = self.parts.objective(self.space, losses, s.l2)
+        objective = training.ParserObjective(self.space, losses, s.l2, parts=self.parts)
         minimize: Callable[..., training.Fit] = training.minimize
         if self.checkpoint is not None:
             own = fingerprint(s.header(), self.sentences.layers, self.sentences.offsets, *data)
@@ -327,8 +293,14 @@ class _Work:
         alone is minimized, and K' from there.
         """
         s = self.settings
-        loss, data = self._expected()
-        losses: list[Any] = [loss]
+        self.evidence = []
+        for parsers, pairs in zip(self.parsers, self.pairs, strict=True):
+            shared = *parsers, s.constraints, s.transferred
+            names = in_jobs(self.parts, "transferring", _expect, shared, pairs, result="loss")
+            self.evidence.append(KeptLoss(self.parts.place, names, pairs.own.edges))
+        every = tuple(name for loss in self.evidence for name in loss.names)
+        data: list[Any] = [KeptLoss(self.parts.place, every, self.sentences.edges)]
+        losses = list(data)
         weights = self.fit("train", losses, data)
         if self.unlabeled is None or not len(self.unlabeled):
             return weights
@@ -357,20 +329,6 @@ class _Work:
             found[edges] = projection.shared_edges(own, others, s.direct_share, offsets, s.constraints, self.pool)
         return found
 
-    def _expected(self) -> tuple[ExpectedLoss | KeptLoss, list[KeptLoss | np.ndarray]]:
-        """Return the cross-entropy with the transferred distributions, and what tells these from others."""
-        s, both = self.settings, list(zip(self.parsers, self.pairs, strict=True))
-        if self.parts is not None:
-            self.evidence = [expected_loss(self.parts, *parsers, pairs, s) for parsers, pairs in both]
-            names = tuple(name for loss in self.evidence for name in loss.names)
-            loss = KeptLoss(self.parts.store, names, self.sentences.edges)
-            return loss, [loss]
-        self.evidence = [
-            expected_of(*parsers, pairs, s.constraints, s.transferred, self.pool) for parsers, pairs in both
-        ]
-        expected = np.concatenate(self.evidence) if len(both) > 1 else self.evidence[0]
-        return training.ExpectedLoss(self.sentences, expected, s.constraints), [expected]
-
     def projected(self) -> np.ndarray:
         """Learn from the direct parsers' trees, then from trees that the alignments support, chosen in rounds.
 
@@ -390,9 +348,12 @@ class _Work:
         )
         weights = self.fit("seed", [training.TreeLoss(self.sentences, heads, s.constraints)], [heads])
         theirs = [parser.parse(pairs.source, self.pool, longest=s.max_length)[0] for (parser, _), pairs in both]
-        choose = [self._chooser(pairs, trees) for pairs, trees in zip(self.pairs, theirs, strict=True)]
         for turn in range(1, s.rounds + 1):
-            self.evidence = [chosen(weights) for chosen in choose]
+            self.evidence = []
+            for (_, pairs), trees in zip(both, theirs, strict=True):
+                names = in_jobs(self.parts, "trees", _support, (self.space, weights, s), pairs, trees)
+                self.evidence.append(np.concatenate([read(self.parts.place, name) for name in names]))
+                self.parts.remove(*names)
             heads = np.concatenate(self.evidence)
             loss = training.TreeLoss(self.sentences, heads, s.constraints)
             weights = self.fit(f"round {turn}", [loss], [heads, weights], weights)
@@ -400,19 +361,6 @@ class _Work:
             ends = np.cumsum([len(pairs.aligned) for pairs in self.pairs])[:-1]
             self.evidence = np.split(heads, ends)
         return weights
-
-    def _chooser(self, pairs: TransferPairs, theirs: np.ndarray) -> Callable[..., Any]:
-        """Return what finds the trees that weights and source trees support."""
-        s = self.settings
-        if self.parts is not None:
-            return partial(supported_trees(self.parts, pairs, theirs, s), self.space)
-        agreement = s.reward * projection.agreement(theirs, pairs.source, pairs.own, pairs.aligned, self.pool)
-
-        def chosen(weights: np.ndarray) -> np.ndarray:
-            scores = self.space.scores(weights, pairs.own, self.pool) + agreement
-            return inference.best_trees(scores, pairs.own.offsets, s.constraints, self.pool)[0]
-
-        return chosen
 
 
 #: Least probability of an edge, and of an edge with its label, to be learned from.
@@ -429,22 +377,22 @@ def labeler_of(
     labelers: Sequence[Labeler | None],
     pairs: Sequence[TransferPairs],
     evidence: Sequence[np.ndarray | KeptLoss],
-    place: InParts | None,
+    parts: InParts,
 ) -> Labeler:
     """Return the target language's labeler: least cross-entropy with what source labelers say of likely edges.
 
     labelers: The source languages'; the pairs of those without teach no labels.
-    evidence (sequence of float64 [target edges], or of int32 [target words]): Probabilities of edges, or heads.
-    place: Where ``evidence`` is in files; the result is the same.
+    evidence: Of each text what has probabilities of its edges, or heads (int32 [target words]).
     """
     sides = [(by, own, given) for by, own, given in zip(labelers, pairs, evidence, strict=True) if by is not None]
     names = Vocabulary.from_bytes(list(dict.fromkeys(x for by, _, _ in sides for x in by.names)))
     found = []
     for labeler, own, given in sides:
-        if place is None:
-            edges, shares = _learned_from(labeler, own, given)
-        else:
-            edges, shares = _from_parts(place, labeler, own, given)
+        # heads are in the parts; losses, which are cut alike, by name
+        heads, losses = (None, given.names) if isinstance(given, KeptLoss) else (given, None)
+        learned = in_jobs(parts, "labels", _learn_part, (labeler, losses), own, heads, own.own)
+        edges, shares = _joined([read(parts.place, name) for name in learned])
+        parts.remove(*learned)
         numbers = names.ids(labeler.names) - 1
         found.append((edges, Shares(shares.starts, numbers[shares.labels].astype(np.int32), shares.shares)))
     text = EncodedSentences.joined([own.own for _, own, _ in sides])
@@ -461,37 +409,16 @@ def _joined(found: list[tuple[Edges, Shares]]) -> tuple[Edges, Shares]:
     return Edges(joined_offsets([own.starts for own in edges]), *ends), joined([shares for _, shares in found])
 
 
-def _learned_from(labeler: Labeler, pairs: TransferPairs, evidence: Any) -> tuple[Edges, Shares]:
-    """Return edges and the shares of their labels."""
-    if evidence.dtype.kind == "f":
-        edges, weights = probable_edges(pairs.own, evidence)
+def _learn_part(place: Place, shared: str, names: tuple[str, str], _pool: Pool) -> None:
+    """Keep a part's likely edges, or those of its trees, and the shares of their labels."""
+    pairs, heads = read(place, names[0])
+    labeler, losses = read_once(place, shared)
+    if heads is None:
+        loss = read(place, losses[int(names[0].rpartition(".")[2])])
+        edges, weights = probable_edges(pairs.own, loss.expected)
     else:
-        edges, weights = Edges.of_trees(pairs.own.offsets, evidence), np.ones(len(evidence))
-    return edges, shares_of(labeler, pairs, edges, weights)
-
-
-def _from_parts(
-    place: InParts, labeler: Labeler, pairs: TransferPairs, evidence: KeptLoss | np.ndarray
-) -> tuple[Edges, Shares]:
-    """Do what `_learned_from` does by jobs."""
-    store = place.store
-    kept = Kept(store, *place.new_names("source-labeler", 1))
-    write_object(store, kept.name, labeler)
-    heads = None if isinstance(evidence, KeptLoss) else evidence
-    names = keep_pairs(place, pairs, heads, pairs.own)
-    losses = evidence.names if isinstance(evidence, KeptLoss) else names
-    found = place.new_names("labels", len(names))
-    place.run("labels", partial(_learn_part, kept), list(zip(names, losses, found, strict=True)))
-    parts = [read_object(store, name) for name in found]
-    store.remove(kept.name, *names, *found)
-    return _joined(parts)
-
-
-def _learn_part(labeler: Kept, names: tuple[str, str, str], _pool: Pool) -> None:
-    """Write the edges and shares of a part."""
-    pairs, heads = read_object(labeler.store, names[0], shared=True)
-    evidence = read_object(labeler.store, names[1], shared=True).expected if heads is None else heads
-    write_object(labeler.store, names[2], _learned_from(labeler.get(), pairs, evidence))
+        edges, weights = Edges.of_trees(pairs.own.offsets, heads), np.ones(len(heads))
+    write(place, names[1], (edges, shares_of(labeler, pairs, edges, weights)))
 
 
 def probable_edges(sentences: EncodedSentences, expected: np.ndarray) -> tuple[Edges, np.ndarray]:
