@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.formats.annotation.brackets import Tree
-from aligntools.formats.annotation.tag_sets import likely
+from aligntools.formats.annotation.tag_lists import likely
 from aligntools.formats.links.pharaoh import Links
 
 

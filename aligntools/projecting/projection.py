@@ -12,7 +12,7 @@ import numpy.typing as npt
 from aligntools.formats.annotation.brackets import Tree, format_trees, plain_trees, trees_given
 from aligntools.formats.annotation.conll import Conll, column_place, format_conll, read_conll
 from aligntools.formats.annotation.conll_layouts import COLUMNS
-from aligntools.formats.annotation.tag_sets import format_dictionary
+from aligntools.formats.annotation.tag_lists import format_dictionary
 from aligntools.formats.annotation.tagged_text import Tokens, column_name, filled_column, stream_sentences
 from aligntools.formats.inputs.annotation import Parsed, PathLike, Sentence, decoded, tokens_of
 from aligntools.formats.inputs.sentences import Split

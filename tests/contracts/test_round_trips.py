@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import aligntools as at
 from aligntools.adapters.eflomal import text as numbered_sentences
-from aligntools.formats.annotation import class_lists, conll, tag_lists, tag_sets, tagged_text
+from aligntools.formats.annotation import class_lists, conll, tag_lists, tagged_text
 from aligntools.formats.annotation.conll_tokens import NO_BREAK, expanded, lines_of, surface_of
 from aligntools.formats.links import findings, giza, glossaries, pharaoh
 from aligntools.formats.links import priors as priors_files
@@ -208,8 +208,8 @@ def _sequences(path, text):
 
 def _tag_dictionary(path, text):
     pairs = dict(zip(text.words, text.tags, strict=True))
-    data = tag_sets.format_dictionary({word.decode(): {tag.decode(): 2.0} for word, tag in pairs.items()})
-    return {word: {tag: 2.0} for word, tag in pairs.items()}, tag_sets.read_dictionary(put(path, data)) if data else {}
+    data = tag_lists.format_dictionary({word.decode(): {tag.decode(): 2.0} for word, tag in pairs.items()})
+    return {word: {tag: 2.0} for word, tag in pairs.items()}, tag_lists.read_dictionary(put(path, data)) if data else {}
 
 
 def _classes(paths):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import aligntools as at
 from aligntools.formats.annotation.class_lists import ClassList, WordLookup, read_classes
-from aligntools.formats.annotation.tag_sets import likely, read_dictionary, sets_of
+from aligntools.formats.annotation.tag_lists import likely, read_dictionary, sets_of
 from aligntools.formats.annotation.tagged_text import Tokens, read_tags
 from aligntools.formats.links.giza import read_giza_a3
 from aligntools.formats.links.priors import priors_of, read_priors, write_priors

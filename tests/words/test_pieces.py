@@ -12,8 +12,7 @@ from aligntools.formats.links.pharaoh import Links
 from aligntools.links.pieces import remapped
 from aligntools.words import pieces as marks
 from aligntools.words.pieces import cut_as_python, cut_by_marks, cut_by_words, recognized, words_of_line
-from aligntools.words.raw_words import raw_words
-from aligntools.words.tokenizers import tokenizer
+from aligntools.words.tokenizers import raw_words, tokenizer
 
 LETTERS = st.text("abcé語", min_size=1, max_size=6)
 WORDS = st.lists(LETTERS, max_size=6)

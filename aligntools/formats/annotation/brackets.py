@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from aligntools.formats.annotation.tag_lists import format_lists
 from aligntools.formats.annotation.text_kinds import first_lines, refuse_for
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
@@ -344,12 +343,12 @@ def plain_trees(
 
 
 def format_tree_lists(first: int, lists: Iterable[Iterable[Any]], scores: bool) -> bytes:
-    """Format each sentence's trees with their ``log_probability`` and, if wanted, ``score``; see `format_lists`."""
+    """Format each sentence's trees with their ``log_probability`` and, if wanted, ``score``."""
     rows = (
         ([format_tree(one.tree), f"{one.log_probability:.6f}"] + [f"{one.score:.6f}"] * scores for one in own)
         for own in lists
     )
-    return format_lists(first, rows)
+    return files.format_lists(first, rows)
 
 
 def format_tree(tree: Tree) -> str:

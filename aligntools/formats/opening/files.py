@@ -11,7 +11,7 @@ import lzma
 import os
 import stat
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -277,6 +277,12 @@ def text_lines(path: object) -> Generator[str, None, None]:
 def start_of(line: bytes, most: int = 40) -> str:
     """Return what a line begins with, for a message."""
     return line[:most].decode("utf-8", "replace")
+
+
+def format_lists(first: int, lists: Iterable[Iterable[Sequence[str]]]) -> bytes:
+    """Format several results of each sentence, one a line: its number and the fields, ' ||| ' between them."""
+    lines = [" ||| ".join((str(number), *row)) + "\n" for number, own in enumerate(lists, first) for row in own]
+    return "".join(lines).encode("utf-8", "surrogateescape")
 
 
 NOT_UTF8 = "bytes that are not UTF-8 (convert the file, for instance with iconv)"

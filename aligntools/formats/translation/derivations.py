@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from aligntools.formats.annotation.tag_lists import format_lists
 from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import Fault, in_words, is_number, json_line, parse_json
 from aligntools.ground.errors import DataError
@@ -199,4 +198,4 @@ def format_nbest(first: int, lists: Iterable[Sequence[Any]]) -> bytes:
         features = " ".join([f"{name}={value:.6g}" for name, value in one.features.items()])
         return " ".join([_ESCAPED if word == "|||" else word for word in one.words]), features, f"{one.score:.6f}"
 
-    return format_lists(first, (map(row, candidates) for candidates in lists))
+    return files.format_lists(first, (map(row, candidates) for candidates in lists))

@@ -10,7 +10,7 @@ import numpy as np
 
 from aligntools.projecting.markup.placement import SparseLinks
 from aligntools.words.placeholders import SAME
-from aligntools.words.raw_words import raw_words
+from aligntools.words.tokenizers import raw_words
 
 #: What tags may stand beside within a word.
 _PARTS = re.compile(r"\w[-‐‑–—/_.:@\\]\w|(?<=[^\W\d_])\d|\d(?=[^\W\d_])|[a-zß-ÿ][A-ZÀ-Þ]")

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from aligntools.formats.annotation.class_lists import WordLookup
-from aligntools.formats.annotation.tag_sets import likely, read_dictionary, sets_of
+from aligntools.formats.annotation.tag_lists import likely, read_dictionary, sets_of
 from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.formats.inputs.annotation import PathLike, encoded
 from aligntools.formats.text.bitext import name_of
