@@ -208,7 +208,6 @@ EXCEPT = {
     ("aligntools/ground/system.py", "files"),  # the kernel's own, which say how much there is
     ("aligntools/ground/numba_settings.py", "environment"),
     (POLICY, "files"), (POLICY, "environment"), (CODE_FILES, "files"), (CODE_FOLDERS, "environment"),
-    ("aligntools/ground/portable.py", "environment"),
     ("aligntools/aligning/precompile.py", "environment"),  # of processes that compile meanwhile
     ("aligntools/ground/parallel.py", "environment"),  # how many cores there are
     ("aligntools/ground/cluster.py", "files"),  # whether workers see what this machine does
@@ -420,8 +419,8 @@ def described(tree):
 SHARED = {"Aligner"}
 #: Modules that are named by a participle, not by a noun of the field. The same holds.
 PARTICIPLES = """
-adapters/eflomal/number_files adapters/eflomal/runner tools/checks/judgements aligning/contrastive/taught_text
-aligning/parts/part_reader tools/terms/counts tools/terms/extraction tools/terms/nests tools/checks/check
+adapters/eflomal/number_files adapters/eflomal/runner tools/judgements aligning/contrastive/taught_text
+aligning/parts/part_reader tools/terms/counts tools/term_extraction tools/terms/nests tools/checks
 api/align/deciding tools/filters aligning/link_units aligning/contrastive/distillation formats/inputs/annotation
 formats/text/memory_text ground/progress viewing/notebooks viewing/view cli/declarations cli/option_groups cli/places
 cli/reporter cli/service_options constituents/kernels_tree_lists formats/annotation/enhanced

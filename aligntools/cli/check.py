@@ -65,7 +65,7 @@ def command(**o: Any) -> None:
       aligntools check -s data/samples/de-en.de -t data/samples/de-en.en --flagged
       aligntools check -i data/samples/de-en.txt --summary
     """
-    from aligntools.tools.checks.check import check_files
+    from aligntools.tools.checks import check_files
 
     with reporting(o) as reporter:
         found = declarations.call(check_files, o, work=aligning.text_work(o, reporter))

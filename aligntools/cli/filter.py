@@ -55,7 +55,7 @@ def command(**o: Any) -> None:
     Example:
       aligntools filter -i data/samples/de-en.txt --rejected rejected.tsv -o kept.txt
     """
-    from aligntools.tools.filter_files import filter_files
+    from aligntools.tools.filters import filter_files
 
     with reporting(o) as reporter:
         output = o["output"] if "output" in declarations.given() else None

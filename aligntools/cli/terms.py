@@ -8,7 +8,7 @@ from aligntools import AlignerSettings, TermSettings
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declarations, options
 from aligntools.cli.reporter import reporting
-from aligntools.tools.terms.terms import TermWriting, term_files
+from aligntools.tools.terms import TermWriting, term_files
 
 
 @click.command(

@@ -23,8 +23,8 @@ import aligntools
 from aligntools.ground import engines, memory, system
 from aligntools.ground.engines import Advice, JobFunction, Work
 from aligntools.ground.errors import AligntoolsError, ClusterError, DataError, UsageProblem
+from aligntools.ground.numba_settings import portable
 from aligntools.ground.parallel import Pool
-from aligntools.ground.portable import portable
 from aligntools.ground.ranges import shown
 from aligntools.ground.worker import portable_error
 

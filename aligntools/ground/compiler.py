@@ -28,7 +28,7 @@ from aligntools.ground import code_cache
 from aligntools.ground.code_cache import CodeCache, log
 from aligntools.ground.code_folders import CodeFolders
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.portable import NEEDED, baseline, portable
+from aligntools.ground.numba_settings import NEEDED, baseline, portable
 
 #: Floating-point freedoms that let loops vectorise and keep NaN and infinity as they are.
 _FAST = {"contract", "reassoc", "nsz", "arcp"}

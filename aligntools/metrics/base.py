@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from aligntools import __version__
 from aligntools.ground import resampling
-from aligntools.ground.portable import portable
+from aligntools.ground.numba_settings import portable
 from aligntools.ground.resampling import Difference
 
 

@@ -26,8 +26,8 @@ from aligntools.projecting.markup.markup_transfer import (
     tokenizing_finders,
 )
 from aligntools.projecting.markup.words import RawSentence
-from aligntools.tools.checks.check import Checker
-from aligntools.tools.filters import qualities
+from aligntools.tools.checks import Checker
+from aligntools.tools.text_work import qualities
 
 #: The words of both sides of a pair.
 _Words: TypeAlias = tuple[list[str], list[str]]

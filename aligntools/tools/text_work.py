@@ -18,7 +18,15 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
 from aligntools.ground.progress import Watch
 from aligntools.ground.run import Run
-from aligntools.tools.filters import qualities
+
+#: Links below this posterior count for nothing.
+LEAST = 0.02
+
+
+def qualities(model: Aligner, *texts: Any, **options: Any) -> Iterator[Alignments]:
+    """Align as `Aligner.align_blocks` does, with every link that counts for a pair's quality."""
+    least = LEAST if model.settings.direction == "both" else None  # one direction has each word's best link
+    yield from model.align_blocks(*texts, threshold=least, directions=False, **options)
 
 
 @dataclass

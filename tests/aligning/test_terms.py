@@ -12,23 +12,27 @@ import aligntools as at
 from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import UsageProblem
 from aligntools.links.alignments import as_written, links_of
-from aligntools.tools.checks.judgements import (
+from aligntools.tools import term_extraction
+from aligntools.tools import term_occurrences as counting
+from aligntools.tools.filters import best_links
+from aligntools.tools.judgements import (
     BLANK,
     MOST,
+    OMITTED,
+    RATE_OF_CLASS,
+    USUAL,
     Lengths,
     different_numbers,
     judge,
     judge_alone,
+    log_odds,
     maximal_spans,
     repetitions,
+    usual_rates,
 )
-from aligntools.tools.checks.null_rates import OMITTED, RATE_OF_CLASS, USUAL, log_odds, usual_rates
-from aligntools.tools.filters import best_links
-from aligntools.tools.terms import extraction
-from aligntools.tools.terms import occurrences as counting
-from aligntools.tools.terms.consistency import InAnyCase, forms_of_one, is_form
-from aligntools.tools.terms.extraction import find_terms
-from aligntools.tools.terms.settings import TagPattern, TermSettings
+from aligntools.tools.term_extraction import find_terms
+from aligntools.tools.term_occurrences import InAnyCase, forms_of_one, is_form
+from aligntools.tools.term_settings import TagPattern, TermSettings
 from tests import naive_checking, naive_terms
 from tests.places import SAMPLES
 
@@ -56,7 +60,7 @@ def test_phrase_pairs_are_those_of_the_enumeration(monkeypatch, longest):
     pairs = made(longest)
     text, links = arrays(pairs)
     kinds = [
-        np.array([extraction.kind_of(word) for word in vocabulary.words()], np.int8)
+        np.array([term_extraction.kind_of(word) for word in vocabulary.words()], np.int8)
         for vocabulary in (text.source_vocabulary, text.target_vocabulary)
     ]
     found = [
@@ -66,7 +70,7 @@ def test_phrase_pairs_are_those_of_the_enumeration(monkeypatch, longest):
         for a, k, b, m in zip(part.source, part.source_length, part.target, part.target_length, strict=True)
         for n in [np.searchsorted(text.source.offsets, a, side="right") - 1]
     ]  # fmt: skip
-    kind = extraction.kind_of
+    kind = term_extraction.kind_of
     expected = [
         (*one, n) for n, pair in enumerate(pairs) for one in naive_terms.phrase_pairs(*pair, longest, kind, kind)
     ]
@@ -81,7 +85,7 @@ def test_terms_are_those_of_the_enumeration(monkeypatch, seed):
     pairs = made(seed, 150)
     settings = TermSettings(min_count=2, max_words=3, min_probability=0.1, stop_words=False)
     lowered = [([w.lower() for w in s], [w.lower() for w in t], links) for s, t, links in pairs]
-    expected = naive_terms.terms(lowered, 3, 2, 0.1, extraction.kind_of)
+    expected = naive_terms.terms(lowered, 3, 2, 0.1, term_extraction.kind_of)
     found = find_terms(*arrays(pairs), settings)
     assert {tuple(one.source.lower().split()) for one in found} == set(expected)
     assert any(" " in one.source for one in found)
@@ -142,8 +146,8 @@ def test_stop_words_are_frequent_and_even():
         text += [w for _ in range(300) for w in ("the", "of", subject if rng.random() < 0.9 else "rare")]
     tokens = np.array([words.index(w) for w in text])
     best = np.array([0.3, 0.4, 0.9, 0.9, 0.9])
-    assert extraction.stop_words(words, tokens, best).tolist() == [True, True, False, False, True]
-    uneven = extraction.unevenness(tokens, len(words))
+    assert term_extraction.stop_words(words, tokens, best).tolist() == [True, True, False, False, True]
+    uneven = term_extraction.unevenness(tokens, len(words))
     counts = np.array([np.bincount(part, minlength=5) for part in np.array_split(tokens, 18)])
     expected = np.sqrt(np.maximum(counts.var(0) - counts.mean(0), 0)) / counts.mean(0)
     assert uneven == pytest.approx(expected, rel=0.05)

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from aligntools.cli.standins.arguments import Wrong
+from aligntools.cli.standins import Wrong
 from aligntools.cli.standins.fast_align import Dots, Flags, in_own_terms, parse, settings_of
 from aligntools.ground.errors import ResourceError
 from aligntools.ground.parallel import threads_of

@@ -26,8 +26,8 @@ from aligntools.formats.links.ttable import read_ttable, read_vocabulary
 from aligntools.formats.text import giza_trainings
 from aligntools.formats.translation import derivations, plf
 from aligntools.ground.errors import AligntoolsError
-from aligntools.tools.checks.check import FoundSpan, PairCheck
-from aligntools.tools.checks.check import row as check_row
+from aligntools.tools.checks import FoundSpan, PairCheck
+from aligntools.tools.checks import row as check_row
 from tests.contracts.nasty import texts, words
 
 KEPT = settings(suppress_health_check=list(HealthCheck))

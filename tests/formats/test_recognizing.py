@@ -27,7 +27,7 @@ from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import in_words, is_number, parse_json
 from aligntools.formats.opening.recognition import Recognized, beginning
 from aligntools.ground.errors import DataError
-from aligntools.tools.checks.check import FoundSpan, PairCheck, row
+from aligntools.tools.checks import FoundSpan, PairCheck, row
 from aligntools.translating.translation_weights import read_weights
 from tests.keeping import KEPT
 

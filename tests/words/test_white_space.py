@@ -13,7 +13,7 @@ from aligntools.formats.text import bitext, numbered_text
 from aligntools.formats.text.bitext import TextLines
 from aligntools.formats.text.raw_pairs import RawPairs
 from aligntools.ground.errors import UsageProblem
-from aligntools.tools.checks.judgements import compared
+from aligntools.tools.judgements import compared
 from aligntools.words import line_scan, white_space
 from aligntools.words.placeholders import placeholders, visible
 from aligntools.words.tokenizers import UNSPACED, languages_of, tokenizers

@@ -9,16 +9,28 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
 
 from aligntools.cli.kinds import Named, placed
-from aligntools.cli.standins.arguments import ProgramParser, Wrong, program
-from aligntools.ground.errors import DataError
+from aligntools.cli.standins import Wrong, program
+from aligntools.ground.errors import DataError, harmless
 
 if TYPE_CHECKING:
     from aligntools.cli.reporter import Reporter
 
 SEPARATOR = re.compile(r"(?<!\S)\|\|\|(?!\S)")
+
+
+class ProgramParser(argparse.ArgumentParser):
+    """Python's own parser: abbreviated names, ``-f=FILE``; wrong arguments end the program with status 2."""
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """End the program."""
+        if message:
+            sys.stderr.write(harmless(message))
+        raise click.exceptions.Exit(status)
 
 
 def _common_parser(program: str, description: str) -> ProgramParser:

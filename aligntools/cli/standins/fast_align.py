@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from aligntools import AlignerSettings, Alignments, Reading, Run, Step
 from aligntools.adapters import BEST, best_asked
 from aligntools.cli import flags, kinds
-from aligntools.cli.standins.arguments import Wrong, program
+from aligntools.cli.standins import Wrong, program
 from aligntools.cli.standins.fast_align_form import FastAlignForm, sides_of
 from aligntools.ground.declarations import range_of
 from aligntools.ground.errors import AligntoolsError, ResourceError, UsageProblem

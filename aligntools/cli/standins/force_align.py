@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from aligntools import AlignerSettings
 from aligntools.cli.kinds import Named, check
-from aligntools.cli.standins.arguments import program
+from aligntools.cli.standins import program
 from aligntools.cli.standins.fast_align_form import FastAlignForm, LinksOf, sides_of
 from aligntools.formats.opening import files
 from aligntools.ground.declarations import range_of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from aligntools.cli.kinds import Named, placed
-from aligntools.cli.standins.arguments import Wrong, program
+from aligntools.cli.standins import Wrong, program
 from aligntools.formats.opening import files
 from aligntools.formats.text.bitext import read_side
 from aligntools.formats.text.corpus import Side

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from aligntools import SentenceSettings, align_sentences
 from aligntools.cli.kinds import Named, placed
-from aligntools.cli.standins.arguments import Wrong, program
+from aligntools.cli.standins import Wrong, program
 from aligntools.formats.links.ladder import SentenceGroup, read_ladder, rungs
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError, UsageProblem, harmless

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import click
 
 from aligntools.cli.kinds import Named, check, placed
-from aligntools.cli.standins.arguments import Wrong, program
+from aligntools.cli.standins import Wrong, program
 from aligntools.formats.links.giza import giza_records
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aligntools.cli.kinds import Named, placed
-from aligntools.cli.standins.arguments import Wrong, program
+from aligntools.cli.standins import Wrong, program
 
 if TYPE_CHECKING:
     from aligntools.aligning.giza_training import Coded, TrainingFiles

@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from aligntools.cli.kinds import Named, placed
-from aligntools.cli.standins.arguments import Wrong, program
+from aligntools.cli.standins import Wrong, program
 
 USAGE = """mkcls - a program for making word classes: Usage:
  mkcls [-nnum] [-ptrain] [-Vfile] opt

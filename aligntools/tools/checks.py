@@ -17,10 +17,19 @@ from aligntools.formats.links.findings import DIFFERENCES, SPANS, Finding, as_te
 from aligntools.formats.opening.files import writing
 from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import UsageProblem
-from aligntools.tools.checks.judgements import Judged, Lengths, judge, judge_alone
-from aligntools.tools.checks.null_rates import Floats, WordTypes, log_odds, null_shares, usual_rates
-from aligntools.tools.filters import best_links, model_for, qualities
-from aligntools.tools.text_work import TextWork
+from aligntools.tools.filters import best_links, model_for
+from aligntools.tools.judgements import (
+    Floats,
+    Judged,
+    Lengths,
+    WordTypes,
+    judge,
+    judge_alone,
+    log_odds,
+    null_shares,
+    usual_rates,
+)
+from aligntools.tools.text_work import TextWork, qualities
 from aligntools.words.vocabulary import split_words
 
 if TYPE_CHECKING:
@@ -172,7 +181,7 @@ class Checker:
         self._apart: tuple[list[Floats], list[Floats]] = ([], [])
 
     def add(self, block: Alignments, words: Sequence[Sequence[list[str]]], raw: Sequence[Sequence[str]]) -> None:
-        """Take the next pairs, aligned as `filters.qualities` does: words of both sides, and their raw text."""
+        """Take the next pairs, aligned as `qualities` does: words of both sides, and their raw text."""
         for apart, best in zip(self._apart, best_links(block.table, block.probabilities, block.lengths), strict=True):
             apart.append(np.clip(1 - best, 0, 1))
         for n, (pair, texts) in enumerate(zip(zip(*words, strict=True), zip(*raw, strict=True), strict=True)):

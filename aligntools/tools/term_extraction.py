@@ -15,9 +15,9 @@ import numpy as np
 
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Bitext, Side, in_lower_case
-from aligntools.tools.terms import occurrences as counting
-from aligntools.tools.terms.occurrences import ANYWHERE, NOWHERE, WITHIN, PhrasePairs, mixed, phrase_pairs
-from aligntools.tools.terms.settings import TagPattern, TermSettings
+from aligntools.tools import term_occurrences as counting
+from aligntools.tools.term_occurrences import ANYWHERE, NOWHERE, WITHIN, PhrasePairs, mixed, phrase_pairs
+from aligntools.tools.term_settings import TagPattern, TermSettings
 
 #: Of occurrences of a source term that a variant has at least.
 _VARIANT = 0.05

@@ -25,10 +25,10 @@ from aligntools.ground.ranges import shown
 from aligntools.ground.run import Run
 from aligntools.links.alignments import links_of
 from aligntools.pipeline import Sinks
-from aligntools.tools.terms.consistency import InAnyCase, Inconsistency, inconsistencies
-from aligntools.tools.terms.extraction import Term, find_terms
-from aligntools.tools.terms.settings import TagPattern, TermFormat, TermSettings
-from aligntools.tools.terms.settings import TermWriting as TermWriting
+from aligntools.tools.term_extraction import Term, find_terms
+from aligntools.tools.term_occurrences import InAnyCase, Inconsistency, inconsistencies
+from aligntools.tools.term_settings import TagPattern, TermFormat, TermSettings
+from aligntools.tools.term_settings import TermWriting as TermWriting
 from aligntools.tools.text_work import TextWork
 from aligntools.words.tokenizers import languages_of, tokenizers
 

@@ -1,1 +1,0 @@
-"""What translations leave out, add or repeat."""
