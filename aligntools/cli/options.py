@@ -119,10 +119,11 @@ class Command(click.Command):
 
         def given(name: str) -> bool:
             said = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-            if any(given(str(one.name)) for one in self.params if isinstance(one, kinds.Former) and one.of == name):
+            if any(one.of == name and given(str(one.name)) for one in former):
                 return True
             return said and ctx.params[name] not in (None, ()) and (ctx.params[name] is not False or name in switches)
 
+        former = [parameter for parameter in self.params if isinstance(parameter, kinds.Former)]
         switches = {parameter.name for parameter in self.params if parameter.secondary_opts}
         for parameter in self.params:
             name = parameter.name or ""

@@ -98,8 +98,10 @@ CASES = [(one.flag, name, one.reads) for one in inputs.INPUTS for name in one.co
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The other files of the commands, and a grammar."""
+    """Files of every kind, F with their numbers, the other files of the commands, and a grammar."""
     folder = tmp_path_factory.mktemp("kinds")
+    for number, name in enumerate(FILES):  # once: some file systems wait where a file is written again
+        (folder / f"F{number}").write_bytes(content(name))
     others = {"t": "plain text", "links": "links", "tagged": "tagged text with _", "conll": "CoNLL-X", "trees": "trees"}
     for name, kind in others.items():
         (folder / name).write_bytes(content(kind))
@@ -119,9 +121,8 @@ def test_every_kind_is_read_or_refused_by_name(folder, flag, name, reads):
     if line is None:
         pytest.skip("no quick command")
     wrong = []
-    for file, (kind, _) in FILES.items():
-        (folder / "F").write_bytes(content(file))
-        done = run(*line.split(), cwd=folder)
+    for number, (file, (kind, _)) in enumerate(FILES.items()):
+        done = run(*(f"F{number}" if word == "F" else word for word in line.split()), cwd=folder)
         said = done.stderr.decode()
         too_few = name == "teach" and "pairs teach no student" in said  # it was read
         if kind in reads:
