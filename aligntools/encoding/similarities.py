@@ -87,11 +87,10 @@ def nearest_of(words: int, others: int) -> int:
 
 
 def near_pairs(source: np.ndarray, target: np.ndarray, pool: Pool) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pairs of words that are nearer to each other than is usual around them.
+    """Return the pairs of words that are nearer to each other than is usual around them, and their margins above 0.
 
-    source, target (float32 [words, numbers]): Zeros stand for words that have no vector. Each side's mean is taken off
-        first. Of each side WORDS are compared, the first ones.
-    Returns pairs (int64 [n, 2]), by source word, then by target word, and margins (float32 [n]), above 0.
+    source, target (float32 [words, numbers]): Zeros stand for no vector. The first WORDS of each side are compared.
+    Returns int64 [n, 2], by source word, then by target word; float32 [n].
     """
     known = [np.flatnonzero(side.any(1))[:WORDS] for side in (source, target)]
     a, b = (centered(side[rows]) for side, rows in zip((source, target), known, strict=True))

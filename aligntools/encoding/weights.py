@@ -15,8 +15,7 @@ from aligntools.ground.errors import ModelError
 class Dense:
     """A product with a matrix W [inputs, outputs], ``x @ W + bias``, whose columns are signed bytes with a scale each.
 
-    packed (int8 [panels, inputs / 4, 16, 4]): The bytes as `multiply` takes them, with zeros behind the last input and
-        output.
+    packed (int8 [panels, inputs / 4, 16, 4]): The bytes as `multiply` takes them, zeros behind the last ones.
     steps (float32 [outputs]): Scales; sums (int32 [outputs]): of each column's bytes; bias (float32 [outputs]).
     """
 
@@ -84,8 +83,8 @@ def _layers(
     """Return the first layers of a file.
 
     names: Of queries, keys, values, the answer, the inner and the outer dense layer, and of both normalizations.
-    sizes: Width, and values between the two dense layers.
-    matrix: Returns float32 [inputs, outputs] by a name, outputs and inputs.
+    sizes: Width, and values between the two dense layers; matrix: Returns [inputs, outputs] by name, outputs and
+        inputs.
     """
     width, inner = sizes
 

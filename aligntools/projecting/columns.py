@@ -13,11 +13,9 @@ from aligntools.formats.links.pharaoh import Links
 
 @dataclass(frozen=True, eq=False)
 class Partners:
-    """For each target word, whose annotation it takes.
+    """For each target word the source word whose annotation it takes (int64), or -1, and the link's probability or 1.
 
-    source (int64 [target words]): The source word, counted through the whole text, or -1.
-    confidence (float64 [target words]): The probability of the link; 1 where links have none.
-    image (int64 [source words]): The target word, of those, that stands for a source word in trees, or -1.
+    image (int64 [source words]): The target word that stands for a source word in trees, or -1.
     """
 
     source: np.ndarray
@@ -32,11 +30,9 @@ class Partners:
 
 @dataclass(frozen=True, eq=False)
 class FlatLinks:
-    """Links between words counted through the whole text.
+    """Links between words counted through the whole text, with probabilities or 1, and distances from the diagonal.
 
-    source, target (int64 [links]).
-    weight (float64 [links]): Probabilities, or 1.
-    distance (float64 [links]): From the diagonal: of the words' relative positions in their sentences.
+    source, target (int64 [links]), weight, distance (float64 [links]).
     """
 
     source: np.ndarray
@@ -105,9 +101,7 @@ def voted(values: Sequence[bytes], links: FlatLinks, target_words: int) -> tuple
 
 
 def trees(heads: np.ndarray, source: np.ndarray, target: np.ndarray, partners: Partners) -> np.ndarray:
-    """Carry trees over by direct correspondence (Hwa et al. 2005), without cycles.
-
-    The head of the word that stands for a source word is the word that stands for that word's head; others have none.
+    """Carry trees over by direct correspondence (Hwa et al. 2005): the word of a word's head is the head of its word.
 
     heads (int32 [source words]): In their sentences, counted from 1; 0 for a root, -1 for none. Returned so, too.
     source, target (int64 [sentences + 1]): Where the sentences of each side begin among its words.
@@ -180,13 +174,9 @@ def partial_trees(
 ) -> tuple[list[Tree], int, int]:
     """Carry constituents over to the words that theirs are linked to, where these are together and alone.
 
-    A constituent becomes the stretch from the first to the last target word that its words are linked to, if no word in
-    there is linked to a word outside (Koehn, Och & Marcu 2003: consistent pairs); so two of them never cross. The one
-    above the sentence has all words. Words that no other constituent has stand in the lowest one around them.
-
-    target (int64 [sentences + 1]): Where the target's sentences begin among its words.
-    Returns trees, empty where a sentence has no words; how many constituents, those above sentences apart, were carried
-    over, and how many the source has.
+    A constituent becomes the stretch of the target words that its words are linked to, if no word in there is linked
+    to a word outside (Koehn, Och & Marcu 2003: consistent pairs). The one above the sentence has all words.
+    target (int64 [sentences + 1]). Returns trees, how many constituents were carried over, and of how many.
     """
     lengths = [sum(1 for _ in tree.leaves()) for tree in trees]
     source = np.append(0, np.cumsum(lengths)).astype(np.int64)

@@ -55,16 +55,13 @@ def align(
     pool: Pool,
     report: Callable[[str], None] = lambda text: None,
 ) -> tuple[Groups, float]:
-    """Return the groups of two documents that belong together.
+    """Return the groups of two documents, and how far these look like translations of each other, 0 to 1.
 
-    kinds: See `model.kinds_of`.
-    encoded: Vectors of both sides; see `vectors.encode`.
-    known: Pairs of words that are known beforehand.
+    kinds: See `model.kinds_of`; encoded: vectors of both sides (`vectors.encode`); known: pairs of words known
+        beforehand.
     places (int64 [places, 2]): Sentences that are pairs, and in no group with others by their costs.
-    moved: Look for sections that stand elsewhere.
-    Returns groups (int64 [groups, 4]): First and last + 1 source sentence, first and last + 1 target sentence; every
-        sentence is in one; by source sentence, those of target sentences alone where they stand. Chances (float64
-        [groups]), moved (bool [groups]). Belief: How far the documents look like translations of each other, 0 to 1.
+    Returns groups (int64 [groups, 4]: first and last + 1 source sentence, first and last + 1 target sentence; by
+        source sentence, each sentence in one), chances (float64 [groups]), moved (bool [groups]).
     """
     n, m = len(source), len(target)
     start = [lexicons.look_alikes(source, target), *known]

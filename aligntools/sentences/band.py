@@ -1,9 +1,7 @@
 """Where paths may go: anchors, the chain of those that agree with each other, and the band around it.
 
-An anchor is a pair of sentences of which each is the other's best. Anchors that a path could all go through are a
-chain; the longest of them is the path's rough course. The longest chain of n random anchors has about 2 sqrt(n) of
-them. So the length of the chain tells how far its evidence is believed, and whether two documents look like a
-translation at all.
+An anchor is a pair of sentences of which each is the other's best. The longest chain of anchors that a path could go
+through is its rough course. Of n random anchors it has about 2 sqrt(n): so its length tells how far it is believed.
 """
 
 from bisect import bisect_left, bisect_right
@@ -74,11 +72,10 @@ def lexical_anchors(source: Text, target: Text, lexicon: GroupLexicon) -> np.nda
 
 
 def around_blocks(source: Text, target: Text, lexicon: GroupLexicon) -> list[tuple[np.ndarray, np.ndarray]] | None:
-    """Return for the sentences of both sides around which one of the other, and how far, their translation is.
+    """Return for the sentences of both sides around which one of the other, and how far, their translation is; or None.
 
-    Blocks of sentences are compared, as documents are: by the words that the lexicon expects, weighed by how few blocks
-    have them, and with the blocks around. A block whose best has it as best, beside such a one, tells where its
-    sentences are, and those of the blocks around. None where the blocks do not look like translations of each other.
+    Blocks of sentences are compared by the words that the lexicon expects, weighed by how few blocks have them, with
+    the blocks around. A block whose best has it as best, beside such a one, tells where its sentences are.
     """
     from scipy.sparse import csr_matrix
 

@@ -392,13 +392,10 @@ def align_sentence_lists(
     links: bool = False,
     ladder_format: LadderFormat = "vecalign",
 ) -> Counter[str]:
-    """Find the groups of many pairs of documents and write the pairs of each into a folder.
+    """Align many pairs of documents, as `read_list` reads them, and write each into a folder: ``book.txt`` of ``book``.
 
-    documents: The list, as `read_list` reads it.
-    output: The folder; a pair ``book`` gets ``book.txt`` (``.tsv``, ``.tmx``) there.
     links: Write ``book.ladder``, too: the groups by numbers of lines, and their scores.
-    What is there, and newer than both documents, is not made again.
-    Returns how many were ``aligned``, and ``there`` before.
+    What is newer than both documents is not made again. Returns how many were ``aligned``, and ``there`` before.
     """
     _codes(output_format, languages or settings.split_sentences)
     rows, found = read_list(documents), Counter[str]()

@@ -39,14 +39,10 @@ _HEADING = re.compile(r"\\(?:c|m?s\d?|mt\d?|mte\d?|imt\d?|r|mr|d|sp|qa|cl|cd)\b"
 
 @dataclass(eq=False)
 class SentenceDocument:
-    """The sentences of a document.
+    """The sentences of a document, as they are in the text; ``name`` is what messages call it.
 
-    name: What messages call it.
-    lines: The sentences, as they are in the text.
-    numbers: The line of each, from 0, where blank lines and marks count; of text that was split, of web pages, DOCX and
-        USFM the number of the sentence.
-    marks: What is marked, and how many sentences are before it.
-    borders: How many sentences are before each border of paragraphs.
+    numbers: The line of each, from 0; of text that was split, web pages, DOCX and USFM the number of the sentence.
+    marks: What is marked, and how many sentences are before it; borders: How many are before each border of paragraphs.
     """
 
     name: str
@@ -92,14 +88,11 @@ def read_document(
     mark: str | None = None,
     split: Callable[[str], list[str]] | None = None,
 ) -> SentenceDocument:
-    """Read a document from a file, or from the lines of one.
+    """Read a document's file or lines: HTML and DOCX by blocks, USFM by verses, which are marks too.
 
-    Files of HTML and DOCX have a paragraph in each block, those of USFM verses, which are marks too.
-    mark: A line that is this alone is no sentence; it is at the same place of both documents. A number is that of the
-        column that has an id: lines are ids and sentences with tabs between.
+    mark: A line that is this alone is no sentence but a place of both documents; a number is the column that has an id.
     split: Cuts paragraphs into sentences. Lines without a blank line between are one paragraph where a text has blank
         lines; in others each line is one.
-    Raises DataError when a file cannot be read, or holds no text.
     """
     read = SentenceDocument(name_of(document, name))
     cut = split or (lambda text: [text])
@@ -237,11 +230,9 @@ def _read_usfm(read: SentenceDocument, path: str | Path | Iterable[str], cut: Ca
 
 
 def common_places(source: SentenceDocument, target: SentenceDocument, mark: str | None) -> np.ndarray | None:
-    """Return where what both documents mark is (int64 [places, 2]), each place once; nothing where there is none.
+    """Return where what both documents mark is (int64 [places, 2]), as many as are in one order; or None.
 
-    mark: Marks that count by their number, of which both documents need as many; others are known by their names. Of
-        those that are in another order as many count as can.
-    Raises DataError when one of them has more than the other.
+    mark: Marks that count by their number, of which both documents need as many; others are known by their names.
     """
     if mark is not None and not column_of(mark) and len(source.marks) != len(target.marks):
         first, second = (f"{len(one.marks)} lines '{mark}'" for one in (source, target))

@@ -1,9 +1,8 @@
 """Lexicons that grow from the groups found so far: IBM 1 in both directions (Moore 2002), and what is known beforehand.
 
 Each of l words of a group chooses one of the other side's with the probability (1 - e) p(t|s) / l, or comes from the
-whole text with e p(t). Counts are discounted: a pair of words that was seen once says nothing, since any wrong group
-would confirm itself by the words that occur nowhere else. A word whose count is discounted away is not known, and says
-nothing for or against a group (`Direction.unknown`).
+whole text with e p(t). Counts are discounted, since any wrong group would confirm itself by words that occur nowhere
+else; a word whose count is discounted away says nothing (`Direction.unknown`).
 """
 
 from collections.abc import Iterable

@@ -28,10 +28,9 @@ from aligntools.words.tokenizers import languages_of
 class Constants:
     """What evidence is worth, and how frequent kinds of groups are (natural logarithms, 1-1 is 0).
 
+    alone, uneven, even: Of a sentence without partner; of a group of 1 and 2; of one of 2 and 2; *_more: each
+        sentence more.
     `bench/sentences.py` says which documents they were chosen on: first by the likelihood of gold groups, then by F1.
-
-    alone, uneven, even: Of a sentence without partner; of a group of 1 and 2; of one of 2 and 2. uneven_more,
-        even_more: For each sentence more.
     """
 
     lexicon: float
@@ -58,11 +57,9 @@ SentenceSides: TypeAlias = tuple[Sequence[np.ndarray], Sequence[np.ndarray], Seq
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """What scores groups of two documents.
+    """What scores groups of two documents; ``trust``: how far vectors are believed, 0 to 1.
 
     kinds (int64 [kinds, 2]): How many source and target sentences a group may have.
-    lexicon, sides: None where there is none (yet).
-    trust: How far vectors are believed, 0 to 1.
     """
 
     source: Text
@@ -137,11 +134,9 @@ def kinds_of(most_source: int, most_target: int, most: int) -> np.ndarray:
 
 
 def best_path(model: Model, band: Band) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return the path of most expected right groups in a band.
+    """Return the path of most expected right groups in a band: groups (int64 [groups, 4]) and their chances (float64).
 
-    Returns groups (int64 [groups, 4]): First and last + 1 source sentence, first and last + 1 target sentence; chances
-        (float64 [groups]): The probability of each under the model; total: The logarithm of the summed scores of all
-        paths, less the score of the one that leaves all sentences alone.
+    The last is the logarithm of the summed scores of all paths, less the score of the one that leaves all alone.
     """
     evidence, weights, priors = model.evidence(band), model.weights, model.priors
     nodes = band.nodes

@@ -22,12 +22,9 @@ _SPACES = re.compile(r"\s+")
 
 @dataclass(eq=False)
 class Text:
-    """The sentences of a document.
+    """The sentences of a document: their words (side) by a vocabulary.
 
-    side: Their words.
-    words: The vocabulary.
-    counts (int64 [words]): How often each occurs.
-    sizes (float64 [sentences]): Characters that are no spaces.
+    counts (int64 [words]): How often each occurs; sizes (float64 [sentences]): Characters that are no spaces.
     costs (float64 [sentences + 1]): What it costs to have sentences on both sides of a place in one group.
     """
 

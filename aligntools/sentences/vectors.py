@@ -1,10 +1,8 @@
 """Vectors of sentences by an encoder, of their words, and how near sentences of both sides are to each other.
 
-A sentence's vector is the mean state of its words after the last layer, less the mean of the document's sentences; a
-group's is the sum of its sentences', each by the root of its number of words. Some vectors are near to all others: so a
-cosine counts by how far it is above what is usual around both (the margin of Artetxe & Schwenk 2019, as Bertalign has
-it). The states of a layer below, which knows words, averaged over all places of a word, tell which words are
-translations; they cost nothing more.
+A sentence's vector is the mean state of its words after the last layer, less the document's mean; a group's is the
+sum of its sentences'. A cosine counts by how far it is above what is usual around both (the margin of Artetxe &
+Schwenk 2019, as Bertalign has it). The states of a layer below tell which words are translations.
 """
 
 from collections.abc import Iterator, Sequence

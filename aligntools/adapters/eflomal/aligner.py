@@ -94,11 +94,9 @@ class Aligner:
         priors_input_file: Iterable[str] | None,
         priors_output_file: IO[str] | None,
     ) -> None:
-        """Write text and priors in the form that the ``eflomal`` program reads.
+        """Write lines of text and priors to open files in the form that the ``eflomal`` program reads.
 
-        Inputs are iterables of lines, outputs open files.
-
-        Raises ValueError when the sides do not have the same number of lines, or a line of the priors is none.
+        ValueError when the sides do not have the same number of lines, or a line of the priors is none.
         """
         source, n_source, _ = to_eflomal_text_file(
             src_input_file, src_output_file, self.source_prefix_len, self.source_suffix_len
@@ -287,12 +285,9 @@ def run(
     spelled: bool = True,
     progress: Progress = None,
 ) -> None:
-    """Train on a text and write the files that `outputs` names.
+    """Train on a text and write the files that `outputs` names; ``spelled``: the vocabularies hold words.
 
-    Where the environment asks for the best links, each direction's file has those that the network decides on; so has
-    every symmetrization of the two.
-
-    spelled: Whether the vocabularies hold words, whose spelling says something.
+    Where the environment asks for the best links, each direction's file has those that the network decides on.
     """
     level = logging.DEBUG if quiet else logging.INFO
     with contextlib.ExitStack() as stack:

@@ -19,19 +19,12 @@ BLOCKS = 32
 class CandidateLinks:
     """The candidates of consecutive sentence pairs, and their local features.
 
-    s_offsets, t_offsets (int64 [sentences + 1]): Words of each side, from 0 on.
-    starts (int64 [sentences + 1]): Sentence ``k`` has the candidates ``starts[k]..starts[k + 1]``, by row and column.
-    rows, columns (int32 [candidates]), neighbours (int32 [candidates, 8], numbered from the sentence's first candidate
-        on).
-    local (float32 [candidates, FEATURES]): What a candidate adds to each feature by itself; 0 for features that depend
-        only on the other links.
-    s_words, t_words (float32 [words, WORD_COLUMNS]): What is known of each word, in natural logarithms; see
-        `kernels_features`.
-    expected (float64 [sentences]): Links that the base model expects: the sum of its mean posteriors.
-    readings (uint8 [candidates, files] or None): What each file of evidence says of a candidate; see
-        `evidence.readings`.
-    likeness (float32 [candidates, files, 2] or None): How alike the words of a candidate are by each, where one says
-        so; see `evidence.readings`.
+    s_offsets, t_offsets, starts (int64 [sentences + 1]): Where the words, and the candidates, of each pair begin.
+    rows, columns (int32 [candidates]), by row and column; neighbours (int32 [candidates, 8]), numbered within the pair.
+    local (float32 [candidates, FEATURES]): What a candidate adds to each feature by itself.
+    s_words, t_words (float32 [words, WORD_COLUMNS]): What is known of words, in natural logarithms.
+    expected (float64 [sentences]): The sum of the base model's mean posteriors.
+    readings (uint8 [candidates, files]), likeness (float32 [candidates, files, 2]), or None: See `evidence.readings`.
     """
 
     s_offsets: np.ndarray

@@ -44,9 +44,8 @@ _found: WeakKeyDictionary[LexicalModel, Uses] = WeakKeyDictionary()
 def uses_of(model: LexicalModel) -> Uses:
     """Return the expected links of one view's pairs and words, its own if it counted any, and its words' uses.
 
-    A word occurs as often as the opposite direction links it, to words or to NULL. Without such counts it occurs as
-    often as it is linked. In tables that other aligners wrote it occurs in proportion to its probability under NULL,
-    once for the rarest word. In both cases it has one link each time.
+    A word occurs as often as the opposite direction links it, to words or to NULL. Without counts it has one link
+    each time, and occurs as often, or, in other aligners' tables, in proportion to its probability under NULL.
     """
     found = _found.get(model)
     if found is None:

@@ -283,8 +283,7 @@ def lessons_of(
 ) -> Lessons:
     """Train students of a text; return their candidates with the teacher's answers.
 
-    report: Called after each student with a dict: student (its pairs), candidates. Students of several texts are drawn
-        differently with one seed, by ``number``.
+    report: Called after each student with a dict: student (its pairs), candidates; ``number`` is the text's.
     """
     drawn = settings.drawn(len(bitext))
     applier = Applier(teacher.views, teacher.settings, teacher.sizes, CELLS, teacher.subwords)
@@ -311,9 +310,7 @@ def learn_start(
 ) -> ContrastiveStart:
     """Learn the network that judges links from lessons; the start's weights rest on it and on the base model.
 
-    ``report`` is that of `network_learning.fit`.
-
-    Raises UsageProblem when teachers link nothing, or all that students ask about.
+    UsageProblem when teachers link nothing, or all that students ask about.
     """
     lessons = list(lessons)
     parts = [part for own, _ in lessons for part in own if len(part.links)]

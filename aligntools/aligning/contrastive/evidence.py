@@ -1,10 +1,8 @@
 """Other aligners' links as *evidence* of links: what each file says of a candidate, and how much that is worth.
 
-A file says one of a few things about a cell of the link matrix, its *reading*: no link, or a link of about some
-probability. Each file has two distributions over readings: of cells that are links, and of cells that are not. They are
-estimated without gold links by EM, as Dawid & Skene (1979) estimate the reliability of observers. Here each cell has
-prior odds of its own, those of the base model, so that one file is enough. A reading is worth the logarithm of the
-ratio of its two probabilities.
+A file's *reading* of a cell is no link, or a link of about some probability. A reading is worth the logarithm of the
+ratio of its probabilities in cells that are links and in others. These are estimated without gold links by EM, as
+Dawid & Skene (1979) estimate the reliability of observers; a cell's prior odds are those of the base model.
 """
 
 from collections.abc import Sequence
@@ -66,11 +64,9 @@ def readings(candidates: CandidateLinks, evidence: Sequence[GivenLinks]) -> tupl
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Links of a text from a source of evidence, and what its readings are worth.
+    """Links of a text from a source of evidence; those of pairs that were not read are none.
 
-    given: Of each sentence pair; those that were not read have none.
-    table (float64 [READINGS]): The log-odds of a link that each reading adds.
-    whole: All pairs were read.
+    table (float64 [READINGS]): The log-odds of a link that each reading adds; whole: All pairs were read.
     """
 
     given: GivenLinks
@@ -89,15 +85,10 @@ def with_readings(
     first: np.ndarray | None = None,
     looks: Sequence[Sequence[float] | None] = (),
 ) -> CandidateLinks:
-    """Return candidates with a column more for each file: the log-odds of what it says.
+    """Return candidates with a column for each file: the log-odds of what it says, 0 in pairs where it has no link.
 
-    A file that has no link of a sentence pair says nothing of its cells.
-
-    candidates: With readings.
-    tables (sequence of float64 [READINGS]).
-    first (float64 [candidates]): The log-odds without files, where some are looked at again.
-    looks: Of each file the weights of a second look (`second_look`), from which the first's odds are then taken; None,
-        or nothing: there is none.
+    tables (sequence of float64 [READINGS]); first (float64 [candidates]): The log-odds without files.
+    looks: Of each file the weights of a second look (`second_look`), whose odds less the first's then count; or None.
     """
     read, sentences = candidates.read(), candidates.sentences()
     columns = []
@@ -115,18 +106,11 @@ def with_readings(
 
 
 def judge(candidates: CandidateLinks, trees: bool) -> tuple[list[np.ndarray], list[float], list[float]]:
-    """Learn what readings are worth, without gold.
+    """Learn what readings are worth, without gold, by EM; cells that are candidates only by files are left out.
 
-    Readings are taken to be independent of each other, given whether the cell is a link. The prior odds of a cell are
-    those of the feature ``trees``, or else of the base model's mean posterior. The E-step computes the probability of a
-    link in each cell, given all files' readings. The M-step counts each file's readings of links and of other cells,
-    with smoothing. Cells that are candidates only by files are left out: among these, cells without a link in any file
-    are missing.
-
-    candidates: With readings.
-    trees: Whether that feature's column has been filled.
-    Returns for each file the log-odds of a link that its readings add (float64 [READINGS]), and the estimated precision
-        and recall of its links.
+    Readings are taken to be independent, given whether a cell is a link. Its prior odds are those of the feature
+    ``trees`` (``trees``: its column is filled), or of the base model's mean posterior.
+    Returns for each file its log-odds (float64 [READINGS]), and the estimated precision and recall of its links.
     """
     prior = candidates.local[:, kf.TREES if trees else kf.POSTERIOR].astype(np.float64)
     own = candidates.local[:, kf.POSTERIOR] > LEAST_OWN

@@ -30,13 +30,11 @@ from aligntools.ground.errors import UsageProblem
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature.
+    """A feature, by its name in weight files and ``--features``.
 
-    name: In weight files and in ``--features``.
-    group: ``local`` and ``non-local`` are the paper's sixteen; ``base`` come from the base model's posteriors,
-        ``words`` from how words are spelled and how frequent they are, ``ours`` from the links.
-    start: Weight that learning starts from with all features: the network's verdict alone.
-    paper: Weight that learning starts from in the program of the paper's authors; 1 for the posterior, 0 for others.
+    group: ``local`` and ``non-local`` are the paper's; ``base`` come from the base model's posteriors, ``words`` from
+        how words are spelled and how frequent they are, ``ours`` from the links.
+    start, paper: Weights that learning starts from: with all features, and in the program of the paper's authors.
     """
 
     name: str
@@ -92,11 +90,10 @@ GROUPS = {"local": ("local",), "paper": ("local", "non-local"), "all": ("local",
 
 
 def select(text: str) -> np.ndarray:
-    """Return which features a selection names.
+    """Return which features a selection names, bool [FEATURES]; UsageProblem for unknown names, or when none is left.
 
     text: Groups (``local``: the paper's five, ``paper``: its sixteen, ``all``) and names, with commas between;
         ``-name`` takes one out again.
-    Returns bool [FEATURES]. Raises UsageProblem for an unknown name, or when nothing is left.
     """
     chosen = np.zeros(len(ALL), bool)
     for part in (p.strip() for p in text.split(",")):

@@ -1,9 +1,8 @@
-"""Weights learned from gold alignments: the error over lists of the best alignments is minimized.
+"""Weights learned from gold alignments: the error over lists of the best alignments is minimized, in rounds.
 
-There are two methods. *Minimum risk* minimizes the error of the expected counts under a softmax over each list, by its
-gradient; a quadratic penalty keeps weights near the start. *Minimum error rate training* (Och 2003; for alignment Liu,
-Liu & Lin 2010) searches along one direction at a time. There the error of the best alignments is a step function, whose
-steps are found exactly. Both run in *rounds*: each searches new alignments and adds them to the lists.
+*Minimum risk* minimizes the error of the expected counts under a softmax over each list, by its gradient, with a
+quadratic penalty that keeps weights near the start. *Minimum error rate training* (Och 2003; for alignment Liu, Liu &
+Lin 2010) searches along one direction at a time, where the steps of the error are found exactly.
 """
 
 from dataclasses import replace
@@ -190,13 +189,11 @@ def train_supervised(
     pool: Pool | None = None,
     report: Report | None = None,
 ) -> np.ndarray:
-    """Learn weights from gold alignments.
+    """Return the weights learned from gold whose own alignments had the lowest error, float64 [FEATURES].
 
-    start (float64 [FEATURES]), active (bool [FEATURES]).
-    settings: Beam and list are made wide for training.
+    start (float64 [FEATURES]), active (bool [FEATURES]); beam and list of ``settings`` are made wide for training.
     penalty: For ``method`` risk; weights of other aligners' links have PENALTY.
     report: Called each round with a dict: round, error of the best alignments.
-    Returns the weights whose own alignments had the lowest error, float64 [FEATURES].
     """
     wide = replace(
         settings, beam=max(settings.beam, 4), n_best=max(settings.n_best, 40), slack=max(settings.slack, 1.0)

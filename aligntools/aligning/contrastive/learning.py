@@ -1,13 +1,9 @@
 """Learning weights without gold: each observed pair against a noisy copy (Liu & Sun 2015, section 3).
 
-The objective is the mean over pairs of ``ln Z(observed) - ln Z(noisy)``. ``Z`` is the sum of ``exp(w . features)`` over
-a list of the best alignments. The gradient is the difference of their expected features (their equations 9 to 16).
-The objective grows with the size of the weights; with lists of one alignment it is linear in it. So their size (L2) is
-fixed and only their proportions are learned: each step returns to the sphere. After each pass of stochastic steps the
-objective of the mean of its weights is computed. Learning ends when it no longer rises.
-
-The objective ranks links but hardly says how many there should be: weights that allow fewer links separate a pair from
-its noisy copy as well. So the weight of the link count is set last, by `calibrate`.
+The objective is the mean over pairs of ``ln Z(observed) - ln Z(noisy)``, where ``Z`` is the sum of
+``exp(w . features)`` over a list of the best alignments (their equations 9 to 16). It grows with the size of the
+weights. So their size (L2) is fixed and only their proportions are learned. It ranks links but hardly says how many
+there should be: so the weight of the link count is set last, by `calibrate`.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,14 +28,11 @@ STILL, SHORT = 3, 0.01
 
 @dataclass(frozen=True)
 class WeightLearning:
-    """How weights are learned, over lists of the best alignments.
+    """How weights are learned, over lists of the best alignments, in at most so many passes over the pairs.
 
     rate, delay: Step ``t`` (from 0 on) adds ``rate / (t + delay)`` times the gradient, for weights of size 1.
-    pull: Share of the start that is mixed into what was learned, 0 to 1.
-    passes: Passes over the pairs, at most.
+    pull: Share of the start that is mixed into what was learned; limit: Most links of a word.
     tolerance: Learning ends after a pass that raises the objective by less than this share.
-    optimizer: One of `settings.OPTIMIZERS`; `learn_plainly` says what ``sgd`` does.
-    limit: Most links of a word.
     """
 
     n_best: int = 5
@@ -95,13 +88,10 @@ def learn(
     pool: Pool | None = None,
     report: Report | None = None,
 ) -> np.ndarray:
-    """Learn weights.
+    """Learn weights, float64 [FEATURES]: of the start's size, unless plainly; the start where nothing is gained.
 
-    observed, corrupted: Sentence pairs, and a noisy copy of each.
-    start (float64 [FEATURES]), active (bool [FEATURES]).
+    observed, corrupted: Sentence pairs, and a noisy copy of each; start (float64 [FEATURES]), active (bool [FEATURES]).
     report: Called with a dict after each pass: pass, objective; pass 0 is the start.
-    Returns float64 [FEATURES]: of the start's size, unless they are learned plainly. The start itself when there are no
-    pairs or nothing is gained.
     """
     lists, n, start = settings.lists, len(observed), np.where(active, start, 0.0)
     parts = [(observed.part(k, k + 1), corrupted.part(k, k + 1)) for k in range(n)]
@@ -152,9 +142,8 @@ def learn_plainly(
 ) -> np.ndarray:
     """Learn weights by stochastic gradient descent as the authors' program does, float64 [FEATURES].
 
-    Step ``t`` (from 0 on) adds ``rate / (t + delay)`` times the gradient of one pair. It ends after so many passes, or
-    after STILL steps in a row that are shorter than SHORT. Nothing is averaged, and no pass taken back. Absolute values
-    sum to 1; ``pull`` of the start, scaled alike, is mixed in.
+    Step ``t`` (from 0 on) adds ``rate / (t + delay)`` times the gradient of one pair. It ends after so many passes,
+    or after STILL steps in a row that are shorter than SHORT. Absolute values sum to 1 before the start is mixed in.
     """
     rng = np.random.default_rng(settings.seed)
     weights, t, still = start.copy(), 0, 0
@@ -181,11 +170,9 @@ def calibrate(
     settings: SearchSettings = GREEDY,
     pool: Pool | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Set the weight of the link count so that the best alignments have about ``wanted`` links.
+    """Set the weight of the link count, by bisection, so that the best alignments have about ``wanted`` links.
 
-    The number of links nearly always grows with that weight, which is found by bisection.
-
-    Returns weights (float64 [FEATURES]); active (bool [FEATURES]): The link count is active now.
+    Returns weights (float64 [FEATURES]), and what is active (bool [FEATURES]): the link count too.
     """
     active = active.copy()
     active[kf.LINKS] = True
@@ -233,13 +220,11 @@ def pick(bitext: Bitext, sentences: np.ndarray) -> Bitext:
 
 
 def noisy(bitext: Bitext, kind: str, seed: int, numbers: Sequence[int] | np.ndarray | None = None) -> Bitext:
-    """Return a text with both sides of every sentence pair corrupted.
+    """Return a text with both sides of every sentence pair corrupted; the last word of a side is never left out.
 
-    kind: One of `settings.NOISE`, or several with shares, as `settings.noise_shares` takes them: one is drawn for each
-        pair. A new word is drawn from the words of the vocabulary, each as likely as the next, as the authors' program
-        does. The last word of a side is never left out.
-    numbers (int [sentences] or None): Numbers of the sentence pairs in the whole text, so that each is corrupted alike
-        in whatever part it comes; None: from 0 on.
+    kind: One of `settings.NOISE`, or several with shares, of which one is drawn for each pair. New words are drawn
+        from the vocabulary, each as likely as the next, as the authors' program does.
+    numbers (int [sentences] or None): Numbers of the pairs in the whole text, by which they are drawn; None: from 0 on.
     """
     numbers = np.arange(len(bitext)) if numbers is None else numbers
     shares = noise_shares(kind)

@@ -24,15 +24,11 @@ from aligntools.ground.parallel import Pool, over
 
 @dataclass(frozen=True, eq=False)
 class LinkNetwork:
-    """Networks of the same shape, whose log-odds are averaged.
+    """Networks of the same shape, whose log-odds are averaged; for arrays see `kernels_linknetwork.Network`.
 
-    The first layer takes the features and `kernels_linknetwork.WORD_INPUTS` of the words. Each later layer is residual
-    (He et al. 2016): from a candidate's channels, those of its neighbours and the highest of its row and its column it
-    computes what it adds to the candidate's channels; values below 0 are cut. The output of the last layer is added to
-    the base model's log-odds.
-
-    names: The features that it asks about.
-    first, first_bias, layers, biases, last, last_bias, trust: See `kernels_linknetwork.Network`.
+    The first layer takes the features ``names`` and those of the words. Each later layer is residual (He et al.
+    2016): from a candidate's channels, its neighbours' and the highest of its row and column comes what is added to
+    its channels, cut below 0. The output of the last layer is added to the base model's log-odds.
     """
 
     #: Kind of a file that holds only the network.

@@ -26,13 +26,11 @@ _WIDE = kn.AROUND * kn.CHANNELS
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """Candidates of whole sentence pairs, and the answers: how probably each is a link.
+    """Candidates of whole sentence pairs, and the answers.
 
-    inputs (float32 [candidates, inputs]).
-    rows, columns (int32 [candidates]): Numbered through the sentences from 0 on.
-    neighbours (int32 [candidates, 8]): Candidates of the lesson; -1: none.
+    inputs (float32 [candidates, inputs]); rows, columns (int32 [candidates]), numbered through the sentences.
+    neighbours (int32 [candidates, 8]), -1: none; starts (int64 [sentences + 1]): Where sentences' candidates begin.
     links, shares (float32 [candidates]): The probability of a link, and the weight of the candidate.
-    starts (int64 [sentences + 1]): Sentence ``k`` has the candidates from ``starts[k]`` on.
     """
 
     inputs: np.ndarray
@@ -203,7 +201,6 @@ def fit(
 ) -> list[LinkNetwork]:
     """Learn a `LinkNetwork` from each list of parts: the average of networks from different random values.
 
-    pool: A thread of it learns a network; what is learned does not depend on how many there are.
     report: Called after each pass of each network with a dict: network, pass (from 1 on), loss (cross-entropy of a
         candidate, natural logarithm).
     """

@@ -1,8 +1,7 @@
 """Training the base model in *rounds*: links that the network finds in the text are priors of the next round.
 
-So what the network has learned elsewhere reaches the counts of the base model: a link that is found in one sentence
-makes links of the same words in others more probable. All links with log-odds above 0 are counted. Expected counts,
-by their probabilities, help a third as much (`bench/SETTINGS.md`).
+So a link that is found in one sentence makes links of the same words in others more probable. All links with log-odds
+above 0 are counted. Expected counts, by their probabilities, help a third as much (`bench/SETTINGS.md`).
 """
 
 from typing import Any, TypeAlias
@@ -66,10 +65,9 @@ def train_again(
     of_pieces: Priors | None = None,
     **more: Any,
 ) -> AlignmentModel:
-    """Train a base model on a text again, from the start, with the links that the network found in it as priors.
+    """Train a base model again, from the start, with the links that the network found as priors.
 
-    known: What was known of the text's words beforehand, which counts in full; ``of_pieces`` has what of it pieces of
-        words have too.
+    known: Of the text's words, in full; ``of_pieces`` has what of it pieces of words have too.
     """
     given = GivenPriors(*joined_with(found if len(found.lexical) else None, known, WEIGHTS), of_pieces)
     return train_model(bitext, settings, pool, lowercase=lowercase, given=given, **more)
@@ -92,10 +90,8 @@ def train_in_rounds(
 ) -> AlignmentModel:
     """Train a base model as often as there are rounds, each after the first with what the network found.
 
-    given: The first round's.
-    known: What is known of the text's words beforehand: of all rounds but the first, whose priors have it already.
-    learned: A model of other text, whose counts are priors in every round.
-    **first: What `train_model.train_model` takes else, for the first round.
+    given: The first round's; known: What is known of words beforehand, of the other rounds.
+    learned: A model of other text, whose counts are priors in every round; first: For the first round's `train_model`.
     """
     how: dict[str, Any] = {"lowercase": lowercase, "report": report, "max_memory": max_memory, "learned": learned}
     network, count = rounds

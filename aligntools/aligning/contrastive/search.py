@@ -21,10 +21,8 @@ CONSTRAINTS = {"none": kb.NONE, "itg": kb.ITG, "block-itg": kb.BLOCK_ITG}
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """How alignments are searched.
+    """How alignments are searched: with a beam, for the ``n_best``, with so many links of a word at most.
 
-    beam, n_best: Alignments that are extended at each step, and that are kept.
-    source_limit, target_limit: Most links of a source and of a target word.
     slack: By how much a link may lower the score and still be tried: 0 in the paper; infinity tries all.
     candidates: One of `settings.Candidates`: which cells may be linked; for the caller, the search takes any.
     """
@@ -56,10 +54,9 @@ GREEDY = SearchSettings()
 
 @dataclass
 class BestLists:
-    """The best alignments of consecutive sentences.
+    """The best alignments of consecutive sentences, as many of each as ``sizes`` (int32 [sentences]) says.
 
-    sizes (int32 [sentences]): Alignments found of each.
-    scores (float64 [sentences, n_best]): From best to worst; -infinity beyond ``sizes``.
+    scores (float64 [sentences, n_best]): From best to worst; -infinity beyond.
     bit_starts (int64 [sentences]); bits (uint64): The link sets, ceil(candidates / 64) words each.
     """
 
@@ -156,11 +153,9 @@ def link_probabilities(candidates: CandidateLinks, links: Links, values: np.ndar
 
 
 def link_odds(candidates: CandidateLinks, values: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
-    """Return the log-odds that candidates are links, float64 [candidates], or of those that are chosen alone.
+    """Return the log-odds that candidates are links, float64, or those that are ``chosen`` (int64) alone.
 
-    values (float64 [columns]): Weights: those of the network, of the base model's log-odds and of evidence say how far
-        each counts.
-    chosen (int64 or None): Candidates by number.
+    values (float64 [columns]): How far the network's, the base model's and evidence's log-odds count.
     """
     columns = [kf.TREES, kf.POSTERIOR, *range(len(ALL), len(values))]
     counts = values[columns]

@@ -30,11 +30,8 @@ def inputs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of the candidates that are looked at again, int64, and of each its inputs, float64.
 
-    These are all of a sentence pair in which the source, the column of that number, has a link.
-
-    candidates: With readings and likeness.
-    first (float64 [candidates]): The log-odds without the source.
-    table (float64 [READINGS]): What the source's readings are worth.
+    These are all of a sentence pair in which the source, the column ``source`` of readings, has a link.
+    first (float64 [candidates]): The log-odds without it; table (float64 [READINGS]): What its readings are worth.
     """
     e, read = candidates, candidates.read()[:, source]
     sentences = e.sentences()

@@ -65,11 +65,9 @@ LONGEST = 100
 
 @dataclass(frozen=True)
 class LearningPlan:
-    """Which weights are learned, from how many pairs, and how.
+    """Which weights (active: bool, start: float64 [FEATURES]) are learned, from how many pairs, and how.
 
-    active (bool [FEATURES]), start (float64 [FEATURES]).
-    density: Number of links: as the base model decides, as it expects, or what the learned weights give.
-    threshold: Of the base model's own decision.
+    density: Number of links: as the base model decides (by its threshold), as it expects, or as learned weights give.
     penalty: With gold links and minimum risk, of the distance from the start; see `gold_learning.risk`.
     """
 
@@ -149,13 +147,10 @@ def learned_from(
 
 @dataclass(frozen=True, eq=False)
 class GoldLearning:
-    """The result of supervised learning: weights, and errors (fractions) of links decided in three ways.
+    """The result of supervised learning: weights, and errors (fractions) of links.
 
-    base: By the base model alone.
-    fitted: By the weights, on the pairs that they were learned from.
-    validated: By weights learned from the other folds.
-    files: Of each file of evidence by itself.
-    without: By weights learned from the other folds without the files of evidence, where there are any.
+    base: Of the base model alone; files: of each file of evidence; fitted: by the weights, on their own pairs.
+    validated, without: By weights learned from the other folds; the same without the files of evidence.
     """
 
     weights: Weights
@@ -250,11 +245,10 @@ def plan_of(
     given: ContrastiveStart | None = None,
     pairs: int | None = None,
 ) -> LearningPlan:
-    """Return the `LearningPlan` that settings mean.
+    """Return the `LearningPlan` that settings mean; ``given`` is the start of a file.
 
-    given: The start of a file.
-    pairs: Of the text that is learned from without gold links; the network that comes with the program holds back if
-        they are many, and judges few candidates if they are more than LARGEST.
+    pairs: Of the text that is learned from without gold links; if they are many, the network that comes with the
+        program holds back and judges few candidates.
     """
     start: str | ContrastiveStart = settings.begins
     if start == GIVEN:
@@ -344,15 +338,11 @@ def align(
     directions: bool = False,
     decisions: Decisions = Decisions(),  # noqa: B008
 ) -> Iterator[Alignments]:
-    """Yield the links of consecutive runs of sentences.
+    """Yield the links of consecutive runs of sentences, with their probabilities: the network's or the base model's.
 
-    Probabilities are those of `link_probabilities`, or the base model's where no network has a part.
-
-    evidence: Other aligners' links of the same sentences, one for each table of the weights. Those of weight 0 are left
-        out, so that their links are not candidates.
+    evidence: Other aligners' links, one for each table of the weights; those of weight 0 make no candidates.
     directions: Find the base model's links of single directions too.
-    decisions: The threshold moves the odds that a link must have as far as it is from the usual one; whether phrases
-        are linked as wholes; how single directions are decoded.
+    decisions: Whether phrases are linked as wholes, how single directions are decoded, and the threshold.
     """
     judge = Judge(finder, weights, evidence, decisions.threshold)
     viterbi = directions and decisions.decode == "viterbi"
@@ -392,14 +382,11 @@ FIRST_SHARE = 0.25
 
 @dataclass(frozen=True)
 class EvidenceFile:
-    """Estimates of how reliable a file of evidence is, and its weight.
+    """Estimates of how reliable a file of evidence is, as fractions, and its weight: of the log-odds that it adds.
 
-    links: On the pairs that it was judged on.
-    agreement, exchanged: With the base model's own links: F1, as a fraction; and with the file's source and target
-        exchanged.
-    precision, recall: Estimated from the base model's posteriors and all files, as fractions.
-    weight: Of the log-odds that it adds.
-    aer: On gold links, as a fraction.
+    links: On the pairs that it was judged on; aer: On gold links.
+    agreement, exchanged: F1 with the base model's own links, and with the file's source and target exchanged.
+    precision, recall: Estimated from the base model's posteriors and all files.
     """
 
     links: int

@@ -38,13 +38,9 @@ _TREES = NAMES.index("trees")
 class Weights(ShownAsModel):
     """Weights and what belongs to them; arrays are copied and cannot be written to.
 
-    values (float64 [FEATURES + files of evidence]): 0 for features that are not active.
-    about: How they were learned; for readers.
-    tables (tuple of float64 [evidence.READINGS]): Of each file of evidence that goes with them, what its readings are
-        worth.
-    network: What the feature ``trees`` asks, where it is active.
-    knowers: Of what the last tables' readings are, where no file has them: by kinds of evidence (`aligning.evidence`),
-        in the order of names, the name and the checksum of what gives them of any text.
+    values (float64 [FEATURES + tables]): 0 for what is not active; network: What the feature ``trees`` asks.
+    tables (tuple of float64 [evidence.READINGS]): What readings are worth, of files and then of ``knowers``.
+    knowers: By kinds of evidence (`aligning.evidence`) the name and the checksum of what has readings of any text.
     """
 
     values: np.ndarray
@@ -128,8 +124,7 @@ def scale(weights: np.ndarray, active: np.ndarray) -> float:
 def load_weights(path: str, network: LinkNetwork | None = None, network_of: str = "the start") -> Weights:
     """Read a weights file.
 
-    network: What judged the links that they were learned over, where it is none of those that come with the program,
-        and came from ``network_of``, a file's name.
+    network: What judged the links that they were learned over, from the file ``network_of``, where it is not shipped.
     """
     text = read_described(path, {"format": FORMAT}, "a weights file; `ContrastiveAligner.save_weights()` writes one")
     return weights_of(path, text, network, network_of)

@@ -116,12 +116,9 @@ class MarkupSide:
 
 @dataclass(frozen=True, eq=False)
 class SpanFeatures:
-    """The features of spans of a target of ``m`` words for one span of the source.
+    """The features of a target's spans, by first words (begins) and last words (ends), for a span of the source.
 
-    begins, ends: First and last words of the spans, ``b`` and ``e`` of them.
-    first, last (float64 [b or e, len(EDGE)]): Of spans that begin, or end, with a word.
-    within (float64 [m, len(WITHIN)]).
-    whole (float64 [len(WHOLE), b, e]): By first and last word.
+    first, last (float64 [b or e, len(EDGE)]), within (float64 [m, len(WITHIN)]), whole (float64 [len(WHOLE), b, e]).
     """
 
     begins: range

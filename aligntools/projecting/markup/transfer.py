@@ -124,10 +124,9 @@ class MarkedText:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A segment and its translation (``target``, as it is written), cut into words.
+    """A segment and its translation, as it is written, cut into words; marks count the source text's characters.
 
     places: Where the characters of the target's text begin in ``target``.
-    marks: As those of the segment, but counting the characters of the source's text.
     same: Where each character of the source, and its end, is in the target, if both are the same text.
     """
 
