@@ -390,25 +390,6 @@ def test_who_knows_more_of_a_pair_decides_more(both, seed):
         assert share == pytest.approx(odds / (1 + odds))
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--unbuffered"], "--adapt"),
-        (["--init-model", "x"], "--init-model"),
-        (["--workers", "2"], "--adapt"),
-        (["--model-type", "hmm"], "--model-type"),
-        (["--priors", "x"], "--priors"),
-    ],
-)
-def test_what_does_not_go_with_it(learned, more, message):
-    fails(run("align", "-m", learned / "model", "--adapt", "-i", learned / "new", *more), message, status=2)
-
-
-@pytest.mark.parametrize("options", [["--adapt"], ["--adapt", "--save-priors", "x"]])
-def test_it_needs_a_model(learned, options):
-    fails(run("align", "-i", learned / "new", *options), "--adapt", status=2)
-
-
 @pytest.mark.parametrize(("old", "new"), [(0, 0), (0, 3), (3, 0), (5, 3), (3, 5)])
 def test_counts_go_to_the_words_that_are_the_same_after_the_shorter_cut(old, new):
     """By a slow count of all pairs, over words that several views make one."""

@@ -242,27 +242,6 @@ def test_the_command_writes_a_line_for_each_and_a_report(model, samples, tmp_pat
     assert all(len(row.split("\t")) == 6 for row in rows)
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "message"),
-    [
-        ("a <b>c</b>\n", "a\nb\n", "source.txt: 1 lines, fewer than"),
-        ("a\n\xff\n", "a\nb\n", "source.txt:2: byte 1 is not UTF-8"),
-    ],
-)
-def test_bad_input_is_one_line(model, tmp_path, source, target, message):
-    (tmp_path / "source.txt").write_bytes(source.encode("latin-1"))
-    (tmp_path / "target.txt").write_text(target)
-    found = run("-q", "-m", model, "--source", tmp_path / "source.txt", "--target", tmp_path / "target.txt")
-    assert found.exit_code == 1
-    assert message in str(found.exception), found.exception
-
-
-def test_what_does_not_go_together_is_refused(model, samples):
-    both = "--source", samples / "tagged.de", "--target", samples / "tagged.en"
-    for args in (both, (*both, "--train", "-m", model), (*both, "-m", model, "--fast"), ("-m", model)):
-        assert isinstance(run(*args).exception, at.UsageProblem), args
-
-
 # XLIFF
 
 VERSION_2 = """<?xml version="1.0" encoding="utf-16"?>
@@ -295,21 +274,6 @@ def test_xliff_2_in_another_encoding(model, tmp_path):
     assert run("-q", "-m", model, tmp_path / "i.xlf", "-o", tmp_path / "o.xlf").exit_code == 0
     expected = VERSION_2.replace("The train leaves.", 'The <pc id="1">train</pc> leaves.')
     assert (tmp_path / "o.xlf").read_bytes() == expected.encode("utf-16")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("<xliff>\n<a></b></xliff>", ":2: column 6: mismatched tag"),
-        ("<tmy/>", "is no XLIFF"),
-        ("<tmx/>", "both sides are expected"),
-        ('<!DOCTYPE x [<!ENTITY a "b">]><xliff/>', "declares the entity"),
-    ],
-)
-def test_what_is_no_xliff_is_refused(model, tmp_path, text, message):
-    (tmp_path / "i.xlf").write_text(text)
-    found = run("-q", "-m", model, tmp_path / "i.xlf")
-    assert message in str(found.exception), found.exception
 
 
 def test_what_it_learns_from_may_come_in_one_file_or_in_two(samples, tmp_path):
@@ -452,20 +416,3 @@ def test_placeholders_that_differ_are_reported_of_lines(model, tmp_path):
     assert projected("-m", model, *files).exit_code == 0
     rows = [row.split("\t") for row in (tmp_path / "r").read_text("utf-8").splitlines()]
     assert [(row[0], row[1], row[4]) for row in rows[2:]] == [("1", "{0}", "missing"), ("1", "%d", "added")]
-
-
-def test_what_does_not_go_with_documents_is_refused(page, model, samples, tmp_path):
-    lines, xliff = tmp_path / "lines", samples / "tagged.xlf"
-    for args, message in (
-        (("-m", model, page), "give the translation as target"),
-        (("-m", model, xliff, "--target", lines), "have their translations in them; target"),
-        ((xliff, "--segments", tmp_path / "s"), "segments is for HTML and DOCX"),
-        ((page, "--segments", tmp_path / "s", "-m", model), "exclude each other"),
-        (("--source", lines, "--target", lines, "--segments", tmp_path / "s"), "exclude each other"),
-        (("-m", model, page, "--source", lines, "--target", lines), "or a document"),
-        (("-m", model, page, "--target", lines, "--markup", "usfm"), "does not go with them"),
-    ):
-        found = projected(*args)
-        assert isinstance(found.exception, at.UsageProblem), args
-        assert message in str(found.exception), args
-    assert not (tmp_path / "s").exists()
