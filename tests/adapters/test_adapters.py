@@ -5,7 +5,7 @@ import math
 import pytest
 
 import aligntools as at
-from aligntools.adapters import simalign, systran_align
+from aligntools.adapters import eflomal, simalign, systran_align
 from tests.cli.running import ROOT, ran
 
 TEXT = ROOT / "data" / "samples" / "de-en.txt"
@@ -61,9 +61,7 @@ def test_simalign(model, monkeypatch):
 def test_the_packages_that_drop_ins_writes_have_the_adapters(tmp_path, monkeypatch):
     ran("drop-ins", "-q", tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path / "python"))
-    import simalign as one
-    import systran_align as two
-
-    assert one.SentenceAligner is simalign.SentenceAligner
-    assert two.Aligner is systran_align.Aligner
-    assert str(tmp_path) in one.__file__
+    for own in (simalign, systran_align, eflomal):
+        module = __import__(own.__name__.rpartition(".")[2])
+        assert str(tmp_path) in module.__file__
+        assert all(getattr(module, name) is getattr(own, name) for name in own.__all__)

@@ -1,9 +1,7 @@
 import contextlib
-import gc
 import inspect
 import io
 import itertools
-import os
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -13,7 +11,6 @@ import pytest
 
 import aligntools as at
 from aligntools.adapters import eflomal
-from tests.cli.running import ran
 from tests.places import SAMPLES
 
 SOURCE = (SAMPLES / "de-en.de").read_text(encoding="utf-8").splitlines()
@@ -304,16 +301,3 @@ def test_joint_lines_are_parted():
     for bad in ("a b", "a ||| b ||| c", "a ||| "):
         with pytest.raises(ValueError, match="line 2"):
             list(eflomal.sentences_from_joint_file(["a ||| b", bad]))
-
-
-def test_the_package_that_drop_ins_writes(tmp_path, monkeypatch):
-    ran("drop-ins", tmp_path, "-q")
-    monkeypatch.syspath_prepend(str(tmp_path / "python"))
-    module = __import__("eflomal")
-    try:
-        assert Path(module.__file__).is_relative_to(tmp_path)
-        assert module.Aligner is eflomal.Aligner
-        assert all(getattr(module, name) is getattr(eflomal, name) for name in eflomal.__all__)
-    finally:
-        del os.sys.modules["eflomal"]
-        gc.collect()

@@ -1,8 +1,5 @@
 import logging
 import math
-import os
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -72,25 +69,6 @@ def test_links_are_counted_as_the_slow_way_does(sentences, cut):
         counter.add(part, *(table[begin : begin + len(part)] for table in links))
         begin += len(part)
     assert as_counts(counter.finish()) == wanted
-
-
-#: The folder of the real eflomal's programs.
-EFLOMAL = Path(os.environ.get("ALIGNTOOLS_EFLOMAL") or "/nonexistent")
-
-
-@pytest.mark.skipif(not (EFLOMAL / "eflomal-makepriors").exists(), reason="no eflomal (ALIGNTOOLS_EFLOMAL)")
-def test_eflomal_counts_and_writes_the_same(tmp_path):
-    text = [lines("de-en.de"), lines("de-en.en")]
-    found = at.align(*text, fast=True)
-    both = [[" ".join(f"{i}-{j}" for i, j in a) for a in (row.forward for row in found)],
-            [" ".join(f"{i}-{j}" for i, j in a) for a in (row.reverse for row in found)]]  # fmt: skip
-    paths = [tmp_path / name for name in "stfrp"]
-    for path, rows in zip(paths, [*text, *both], strict=False):
-        path.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
-    options = [x for name, path in zip("stfrp", paths, strict=True) for x in (f"-{name}", str(path))]
-    subprocess.run([str(EFLOMAL / "eflomal-makepriors"), *options], check=True)
-    at.write_priors(tmp_path / "ours", at.count_priors(*map(str, paths[:4])))
-    assert (tmp_path / "ours").read_bytes() == paths[4].read_bytes()
 
 
 def test_parts_that_are_counted():

@@ -202,22 +202,14 @@ def test_pruning_blank_pairs_and_large_texts(sample_bitext, monkeypatch):
 
 
 @pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility"])
-def test_a_corpus_without_words(model):
-    bitext = small([("", ""), ("", "")])
-    members, _ = learn(bitext, model_type=model, views=(0,))
-    pairs, probabilities, logs = align(bitext, members, model_type=model, views=(0,))
-    assert (len(pairs), len(probabilities)) == (0, 0)
-    assert not logs.any()
-
-
-@pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility"])
-def test_a_corpus_of_one_word(model):
-    bitext = small([("a", "b")])
-    members, _ = learn(bitext, model_type=model, views=(0,))
-    pairs, probabilities, logs = align(bitext, members, model_type=model, views=(0,))
-    assert pairs.tolist() == [[0, 0]]
-    assert 0.4 < probabilities[0] <= 1
-    assert np.isfinite(logs).all()
+def test_a_corpus_of_one_word_or_none(model):
+    for sentences, links in (([("", ""), ("", "")], []), ([("a", "b")], [[0, 0]])):
+        members, _ = learn(small(sentences), model_type=model, views=(0,))
+        pairs, probabilities, logs = align(small(sentences), members, model_type=model, views=(0,))
+        assert pairs.tolist() == links
+        assert ((probabilities > 0.4) & (probabilities <= 1)).all()
+        assert np.isfinite(logs).all()
+        assert links or not logs.any()
 
 
 def test_training_goes_on_from_an_older_model():
@@ -250,8 +242,6 @@ def test_settings_that_exclude_each_other():
         AlignerSettings(fast=True, best=True).resolved(10)
     assert not AlignerSettings(model_type="hmm", direction="reverse").resolved(10).agreement
     small_text, large = AlignerSettings().resolved(10_000), AlignerSettings().resolved(100_000_000)
-    assert len(small_text.views) > len(large.views)
-    assert small_text.sweeps > large.sweeps
     assert small_text.keep == 0 < large.keep
     assert AlignerSettings(estimator="em", model_type="hmm").resolved(100_000_000).keep == 0
     for resolved in (small_text, large):

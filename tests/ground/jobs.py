@@ -1,5 +1,6 @@
 """Jobs that worker processes can import: each writes files of a folder, or goes wrong."""
 
+import functools
 import logging
 import os
 import signal
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from aligntools.ground import memory
 from aligntools.ground.errors import DataError
+from aligntools.ground.processes import Processes
 
 
 def write_whole(path, text):
@@ -116,3 +118,27 @@ def run_waiting(folder):
 
 if __name__ == "__main__":
     run_waiting(sys.argv[1])
+
+
+def dies_once(marker, function, job, pool):
+    """Do a job and, the first time, end the process before that is told."""
+    function(job, pool)
+    if not os.path.exists(marker):
+        Path(marker).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Dying(Processes):
+    """Processes of which one ends the first time that each of some stages runs, its job done but not told.
+
+    Marks of what ended are in a folder.
+    """
+
+    def __init__(self, folder, stages):
+        super().__init__(2)
+        self._folder, self._stages = folder, stages
+
+    def run(self, stage, function, jobs, done):
+        if stage in self._stages:
+            function = functools.partial(dies_once, str(self._folder / f"ended in {stage}"), function)
+        super().run(stage, function, jobs, done)

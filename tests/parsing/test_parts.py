@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from aligntools.parsing.learning.training import EntropyLoss, ExpectedLoss, InPa
 from aligntools.parsing.settings import ParserSettings, TransferSettings, TreeConstraints
 from aligntools.parsing.transfer import learning
 from aligntools.store.stores import Store
-from tests.ground.dying import Dying
+from tests.ground.jobs import Dying
 from tests.parsing.test_parser import TEXT, split
 from tests.parsing.test_transfer import pairs, parser  # noqa: F401
 from tests.places import SAMPLES
@@ -140,48 +141,34 @@ def test_the_same_transferred_parser(method, kind, parser, pairs, tmp_path):  # 
 
 
 @pytest.mark.parametrize("method", ["full", "projected"])
-def test_what_was_begun_in_memory_goes_on_in_parts(method, parser, pairs, tmp_path):  # noqa: F811
-    settings = TransferSettings(method=method, bits=8, min_length=1, iterations=4, rounds=1, l2=1.0)
-    whole, _ = learning.train([learning.TransferSource(parser, *pairs)], None, settings)
+def test_a_stopped_training_goes_on_to_the_same_parser(method, parser, pairs, tmp_path):  # noqa: F811
+    """In memory, where it may have been stopped again, and in parts."""
+    how = {"method": method, "bits": 8, "min_length": 1, "iterations": 9, "tolerance": 0.0, "rounds": 1, "l2": 1.0}
+    sides, plain = [learning.TransferSource(parser, *pairs)], pairs[1] if method == "full" else None
+    settings = TransferSettings(**how)
+    whole, _ = learning.train(sides, plain, settings)
 
     class Stop(Exception):
         pass
 
-    def stop(_stage, number, _value):
-        if number == 2:
+    def stop(stage, number, _):
+        if (stage, number) in (("entropy", 5), ("round 1", 3)):
             raise Stop
 
     with pytest.raises(Stop):
-        learning.train(
-            [learning.TransferSource(parser, *pairs)],
-            None,
-            settings,
-            progress=stop,
-            checkpoint=Checkpoint(tmp_path / "keep"),
-        )
+        learning.train(sides, plain, settings, progress=stop, checkpoint=Checkpoint(str(tmp_path / "one")))
+    shutil.copytree(tmp_path / "one", tmp_path / "two")
     steps = []
     note = lambda stage, number, _: steps.append((stage, number))  # noqa: E731
+    with Pool(3) as pool:
+        again, _ = learning.train(sides, plain, settings, pool, note, Checkpoint(str(tmp_path / "one")))
     with in_parts("serial", tmp_path) as place:
-        again, _ = learning.train(
-            [learning.TransferSource(parser, *pairs)],
-            None,
-            settings,
-            place.pool,
-            note,
-            Checkpoint(tmp_path / "keep"),
-            parts=place,
-        )
-        assert again.weights.tobytes() == whole.weights.tobytes()
-        assert steps[0][1] == 2 or steps[0][1] == 3  # the first is not done again
-        other = TransferSettings(method=method, bits=8, min_length=1, iterations=4, rounds=1, l2=2.0)
+        two = Checkpoint(str(tmp_path / "two"))
+        parts, _ = learning.train(sides, plain, settings, place.pool, note, two, parts=place)
         with pytest.raises(ModelError, match="other text or options"):
-            learning.train(
-                [learning.TransferSource(parser, *pairs)],
-                None,
-                other,
-                checkpoint=Checkpoint(tmp_path / "keep"),
-                parts=place,
-            )
+            learning.train(sides, plain, TransferSettings(**how | {"l2": 3.0}), checkpoint=two, parts=place)
+    assert again.weights.tobytes() == parts.weights.tobytes() == whole.weights.tobytes()
+    assert not {("train", 1), ("seed", 1)} & {*steps}  # what was done is not done again
 
 
 def test_the_public_functions_take_workers(tmp_path):

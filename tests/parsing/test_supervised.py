@@ -69,17 +69,6 @@ def test_what_cannot_be_trained_on_is_left_out_and_counted():
         treebank.train(words, tags, offsets, heads, None, ParserSettings(min_length=99))
 
 
-@pytest.mark.parametrize("projective", [True, False])
-def test_threads_change_no_byte(projective, tmp_path):
-    words, tags, offsets, heads, labels = split(TEXT * 30)
-    settings = ParserSettings(bits=10, iterations=8, projective=projective)
-    for threads in (1, 3):
-        with Pool(threads) as pool:
-            parser, _ = treebank.train(words, tags, offsets, heads, labels, settings, pool)
-        parser.save(str(tmp_path / str(threads)))
-    assert (tmp_path / "1").read_bytes() == (tmp_path / "3").read_bytes()
-
-
 @pytest.mark.slow
 def test_real_text():
     """Half of the English Google treebank, 30 iterations: above 84 on the test text."""

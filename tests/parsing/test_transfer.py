@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from aligntools.formats.links.pharaoh import Links
-from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.feature_space import TAGS
 from aligntools.parsing.learning import treebank
-from aligntools.parsing.learning.checkpoints import Checkpoint
-from aligntools.parsing.settings import METHODS, TRANSFERRED, ParserSettings, TransferSettings, TreeConstraints
+from aligntools.parsing.settings import TRANSFERRED, ParserSettings, TransferSettings, TreeConstraints
 from aligntools.parsing.text import NoSentences, TaggedText
 from aligntools.parsing.transfer import learning, projection
 from aligntools.parsing.trees import inference
@@ -265,37 +263,3 @@ def test_a_parser_without_words_of_ones_own(parser, pairs, method):
         found.append(learning.train(sides, None, settings)[0].weights)
     assert found[0].tobytes() == whole.weights.tobytes()
     assert found[1].tobytes() != whole.weights.tobytes()
-
-
-@pytest.mark.parametrize("method", METHODS[::2])
-def test_a_stopped_training_goes_on_to_the_same_parser(parser, pairs, method, tmp_path):
-    settings = TransferSettings(method=method, bits=8, min_length=1, iterations=9, tolerance=0.0, rounds=1, l2=1.0)
-    plain = pairs[1] if method == "full" else None
-    whole, _ = train(parser, *pairs, plain, settings)
-
-    class Stop(Exception):
-        pass
-
-    def stop(stage, number, _):
-        if (stage, number) in (("entropy", 5), ("round 1", 3)):
-            raise Stop
-
-    with pytest.raises(Stop):
-        train(parser, *pairs, plain, settings, progress=stop, checkpoint=Checkpoint(str(tmp_path)))
-    steps = []
-    with Pool(3) as pool:
-        again, _ = train(
-            parser,
-            *pairs,
-            plain,
-            settings,
-            pool,
-            lambda stage, n, _: steps.append((stage, n)),
-            Checkpoint(str(tmp_path)),
-        )
-    assert again.weights.tobytes() == whole.weights.tobytes()
-    assert ("train", 1) not in steps
-    assert ("seed", 1) not in steps
-    other = TransferSettings(method=method, bits=8, min_length=1, iterations=9, tolerance=0.0, rounds=1, l2=3.0)
-    with pytest.raises(ModelError, match="other text or options"):
-        train(parser, *pairs, plain, other, checkpoint=Checkpoint(str(tmp_path)))

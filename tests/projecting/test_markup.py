@@ -244,12 +244,6 @@ def test_the_command_writes_a_line_for_each_and_a_report(model, samples, tmp_pat
 
 # XLIFF
 
-VERSION_2 = """<?xml version="1.0" encoding="utf-16"?>
-<!-- ä --><xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="de" trgLang="en"><file id="f">
-<unit id="1"><segment><source>Der <pc id="1">Zug</pc> fährt ab.</source><target>The train leaves.</target></segment>
-<segment><source>Ein <ph id="2"/>Buch.</source></segment></unit></file></xliff>
-"""
-
 
 def test_targets_of_xliff_get_tags_and_all_else_stays(model, samples, tmp_path):
     path = samples / "tagged.xlf"
@@ -267,13 +261,6 @@ def test_targets_of_xliff_get_tags_and_all_else_stays(model, samples, tmp_path):
         assert expected.count(plain) == 1
         expected = expected.replace(plain, with_tags)
     assert (tmp_path / "o.xlf").read_text(encoding="utf-8") == expected
-
-
-def test_xliff_2_in_another_encoding(model, tmp_path):
-    (tmp_path / "i.xlf").write_bytes(VERSION_2.encode("utf-16"))
-    assert run("-q", "-m", model, tmp_path / "i.xlf", "-o", tmp_path / "o.xlf").exit_code == 0
-    expected = VERSION_2.replace("The train leaves.", 'The <pc id="1">train</pc> leaves.')
-    assert (tmp_path / "o.xlf").read_bytes() == expected.encode("utf-16")
 
 
 def test_what_it_learns_from_may_come_in_one_file_or_in_two(samples, tmp_path):

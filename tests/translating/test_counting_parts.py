@@ -17,7 +17,7 @@ from aligntools.store.sorting import ArrayStore
 from aligntools.store.stores import Store
 from aligntools.translating.lm import kneser_ney as parts
 from aligntools.translating.lm.kneser_ney import count
-from tests.ground.dying import Dying
+from tests.ground.jobs import Dying
 from tests.places import SAMPLES
 
 

@@ -1,15 +1,18 @@
 """Derivations of hypergraphs against the list of all of them."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aligntools.formats.translation import derivations as files
 from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import derivations, hypergraph, semirings
 from aligntools.translating.forest.hypergraph import united
 from tests import naive_hypergraph as naive
-from tests.translating.making import FEATURES, arrays, dense, forest, scored
+from tests.translating.making import FEATURES, WORDS, arrays, dense, forest, scored
 
 SEEDS = st.integers(0, 10_000)
 
@@ -279,3 +282,34 @@ def test_odd_nodes_and_threads():
             return [beta, posterior, values, semirings.feature_sums(h, slopes, FEATURES, pool)]
 
         assert [x.tobytes() for x in work(None)] == [x.tobytes() for x in work(pool)]
+
+
+NAMES = ["lm", "p(e|f)", "tm, log", "größe"]
+TEXT = ["", *(f"w{k}" for k in range(1, WORDS)), "größer"]
+
+
+def test_what_is_written_has_every_node_and_edge():
+    """As JSON lines."""
+    assert list(files.format_lines(arrays([]), NAMES, TEXT.__getitem__)) == []
+    rng = np.random.default_rng(1)
+    h = arrays([forest(rng), None, forest(rng)])
+    assert json.loads(files.format_hypergraph_header(NAMES))["features"] == NAMES
+    found = [json.loads(line) for line in files.format_lines(h, NAMES, TEXT.__getitem__)]
+    assert found[1] == {"root": None, "nodes": []}
+    begin = 0
+    for sentence, root in zip(found, h.roots.tolist(), strict=True):
+        assert sentence["root"] == (None if root < 0 else root - begin)
+        for v, node in enumerate(sentence["nodes"], begin):
+            length = int(h.lengths[v])
+            assert node["left"] == [TEXT[w] for w in h.left[v, :length]]
+            assert node["right"] == [TEXT[w] for w in h.right[v, 4 - length :]]
+            assert len(node["edges"]) == h.edge_offsets[v + 1] - h.edge_offsets[v]
+            for e, edge in enumerate(node["edges"], h.edge_offsets[v]):
+                assert [begin + t for t in edge["tails"]] == [t for t in h.tails[e].tolist() if t >= 0]
+                assert edge["rule"] == h.rules[e]
+                target = h.words[slice(*h.word_offsets[[e, e + 1]])].tolist()
+                assert edge["target"] == [TEXT[w] if w > 0 else w for w in target]
+                own = slice(*h.feature_offsets[[e, e + 1]])
+                assert list(edge["features"]) == [NAMES[f] for f in h.feature_ids[own]]
+                assert np.array_equal(np.array(list(edge["features"].values()), np.float32), h.feature_values[own])
+        begin += len(sentence["nodes"])

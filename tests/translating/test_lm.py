@@ -22,7 +22,6 @@ from aligntools.translating.lm.language_model import from_blocks
 from aligntools.words.vocabulary import Vocabulary
 from tests.cli.running import run
 from tests.naive_lm import BEGIN, END, UNKNOWN, KneserNey, backed_off
-from tests.places import ROOT
 
 
 def word_score(*given):
@@ -214,25 +213,6 @@ def test_binary_files_that_are_refused(small, tmp_path):
         write_model(path, "lm", {name: change.get(name, value) for name, value in header.items()}, own)
         with pytest.raises(ModelError, match="do not fit"):
             language_model.load(path)
-
-
-def test_scores_are_kenlms(tmp_path):
-    kenlm = pytest.importorskip("kenlm")
-    from aligntools.formats.translation.arpa import write_arpa
-    from aligntools.store.sorting import ArrayStore
-    from aligntools.translating.lm.kneser_ney import count, estimate
-
-    samples = ROOT / "data" / "samples"
-    store = ArrayStore(1 << 28)
-    with Pool(1) as pool:
-        found = estimate(count([str(samples / "de-en.en")], 4, store), store, pool)
-    path = str(tmp_path / "en.arpa")
-    write_arpa(path, found.vocabulary, found.counts, found.blocks())
-    ours, theirs = language_model.load(path), kenlm.Model(path)
-    for line in (samples / "fr-en.en").read_text().splitlines():
-        assert language_model.score_sentence(ours, line.split()).sentences()[0] == pytest.approx(
-            LN10 * theirs.score(line), abs=1e-4
-        )
 
 
 def test_words_that_are_no_text_harm_nobody(small, tmp_path):

@@ -20,7 +20,6 @@ from aligntools.aligning.contrastive.weights import Weights, load_weights, scale
 from aligntools.encoding import knowledge
 from aligntools.formats.links.given_links import parse_given
 from aligntools.formats.links.pharaoh import Links
-from aligntools.formats.models.modelfile import read_model
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import Pool
 from tests import naive_contrastive as naive
@@ -96,14 +95,6 @@ def test_the_shipped_one_thinks_more_of_probable_links():
         odds.append(shipped().network.odds(e).mean())
     assert odds[0] < odds[1] < odds[2]
     assert "trees" not in shipped().network.names
-
-
-def test_files_round_trip(tmp_path):
-    network().save(tmp_path / "n")
-    found = LinkNetwork.from_parts(*read_model(str(tmp_path / "n"), LinkNetwork.KIND))
-    assert found.fingerprint == network().fingerprint != network(seed=2).fingerprint
-    e = candidates_of(pairs())
-    np.testing.assert_array_equal(found.odds(e), network().odds(e))
 
 
 @pytest.mark.parametrize(
