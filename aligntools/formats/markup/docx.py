@@ -156,11 +156,11 @@ class PartReader:
             if event.kind == "start" and event.name == f"{self.prefix}p":
                 paragraph = self._paragraph(events, event)
                 depth -= 1
-                if paragraph is not None and "".join(paragraph.text).strip():
+                if "".join(paragraph.text).strip():
                     found.append(self._done(paragraph, count + len(found) + 1))
         return found
 
-    def _paragraph(self, events: Iterator[XmlEvent], start: XmlEvent) -> _Paragraph | None:
+    def _paragraph(self, events: Iterator[XmlEvent], start: XmlEvent) -> _Paragraph:
         """Read on up to the end of a paragraph."""
         here = _Paragraph(start.end)
         for event in events:
@@ -195,7 +195,7 @@ class PartReader:
                 end = self._skip(events, event, here)
                 if local not in _DROPPED:
                     here.add(local, self._between(event.begin, end))
-        return None
+        return here
 
     def _skip(self, events: Iterator[XmlEvent], start: XmlEvent, here: _Paragraph) -> int:
         """Read on up to the end of an element; return its last byte."""

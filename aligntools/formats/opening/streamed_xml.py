@@ -82,10 +82,10 @@ class XmlReader:
             except expat.ExpatError as error:
                 yield from self._ready
                 problem = f"{expat.ErrorString(error.code)}; it is not well-formed XML, mend it there"
-                raise self._error(error.lineno, error.offset, problem) from None
+                raise self._error(problem, error.lineno, error.offset) from None
             except (LookupError, ValueError) as error:  # what Python says of the encoding that it is declared in
                 yield from self._ready
-                raise self._here(f"{error}; convert the file to UTF-8, and say so in its first line") from None
+                raise self._error(f"{error}; convert the file to UTF-8, and say so in its first line") from None
             size += len(data)
             if not data:
                 self._finish(size)
@@ -94,14 +94,13 @@ class XmlReader:
             if not data:
                 return
             if size - max(self._parser.CurrentByteIndex, 0) > LONGEST_TAG:
-                problem = f"a tag or comment of more than {LONGEST_TAG >> 20} MiB"
-                raise self._error(self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber, problem)
+                raise self._error(f"a tag or comment of more than {LONGEST_TAG >> 20} MiB")
 
-    def _error(self, line: int, column: int, problem: str) -> DataError:
+    def _error(self, problem: str, line: int | None = None, column: int = 0) -> DataError:
+        """Return the error of a place, by default of that where the parser is."""
+        if line is None:
+            line, column = self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber
         return DataError(self._path, line, f"column {column + 1}: {problem}")
-
-    def _here(self, problem: str) -> DataError:
-        return self._error(self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber, problem)
 
     def _begin(self, kind: str, name: str = "", attributes: dict[str, str] | None = None, text: str = "") -> None:
         """Begin an event, and so end the one before."""
@@ -123,7 +122,7 @@ class XmlReader:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise self._here(f"more than {DEEPEST} elements within each other")
+            raise self._error(f"more than {DEEPEST} elements within each other")
         self._begin("start", name, attributes)
 
     def _end(self, name: str) -> None:
@@ -145,7 +144,7 @@ class XmlReader:
 
     def _entity(self, name: str, *_more: Any) -> None:
         problem = f"declares the entity '{name}'; documents with entities of their own are not read (remove the"
-        raise self._here(f"{problem} declaration, and write out what it stands for)")
+        raise self._error(f"{problem} declaration, and write out what it stands for)")
 
 
 def read_xml(path: object) -> Iterator[XmlEvent]:
