@@ -518,15 +518,13 @@ def _parts(texts: "Iterable[tuple[Bitext, list[GivenLinks]]]", path: str, sent: 
     first = 0
     for text, given in texts:
         request = PairRequest(first + 1, text, len(given)) if requests else None
-        yield Part(path, first, first, (_without_words(text) if sent else text, given), request)
+        whole: Any = text
+        if sent:  # without the words of the model, which workers have
+            both = text.source_vocabulary, text.target_vocabulary
+            unknown = [list(one.extra) if isinstance(one, ExtendedVocabulary) else [] for one in both]
+            whole = text.source, text.target, *unknown, text.skipped
+        yield Part(path, first, first, (whole, given), request)
         first += len(text)
-
-
-def _without_words(text: Bitext) -> tuple[Any, ...]:
-    """Return a text without the words of a model, which workers have: with those that it does not know."""
-    vocabularies = text.source_vocabulary, text.target_vocabulary
-    unknown = [list(one.extra) if isinstance(one, ExtendedVocabulary) else [] for one in vocabularies]
-    return text.source, text.target, *unknown, text.skipped
 
 
 def text_of(part: Part, model: "AlignmentModel") -> "tuple[Bitext, list[GivenLinks]]":

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack
@@ -104,13 +104,22 @@ def text_with_evidence(
     places: bool = False,
 ) -> "tuple[Bitext, TextEvidence | None]":
     """Return a text as training reads it, and the evidence about its words as written; see `evidence.ask`."""
-    known = None
+    known, begun = None, set[str]()
+
+    def tell(kind: str, more: int, pairs: int) -> None:
+        """Show how far a kind of evidence has read the text."""
+        if watch is not None:
+            if kind not in begun:
+                begun.add(kind)
+                watch.begin(kind, pairs, "pair")
+            watch.advance(kind, more)
+
     with nullcontext() if watch is None else watch.stage(" and ".join(kind.name for kind in asked.kinds) or "reading"):
         cased = replace(reading, case_sensitive=True) if asked else reading
         written = sources if isinstance(sources, Bitext) else read_bitext(sources, targets, reading=cased)
         if asked:
             with pool_of(run.threads) as pool:
-                known = ask(written, asked, pool, _progress_of(watch), places)
+                known = ask(written, asked, pool, tell, places)
     if known is None:
         return written, None
     if watch is not None:
@@ -119,20 +128,6 @@ def text_with_evidence(
             watch.say(line)
     text = written if reading.case_sensitive else in_lower_case(written)
     return text, replace(known, text=text)
-
-
-def _progress_of(watch: Watch | None) -> Callable[[str, int, int], None]:
-    """Return what shows how far a kind of evidence has read a text, called with its name, more pairs and all pairs."""
-    begun = set()
-
-    def tell(kind: str, more: int, pairs: int) -> None:
-        if watch is not None:
-            if kind not in begun:
-                begun.add(kind)
-                watch.begin(kind, pairs, "pair")
-            watch.advance(kind, more)
-
-    return tell
 
 
 def _settings_after(settings: AlignerSettings, init_model: Aligner | None, adapt: Aligner | None) -> AlignerSettings:

@@ -29,7 +29,7 @@ from aligntools.formats.text.corpus import Bitext
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, pool_of
-from aligntools.ground.progress import Bars, Watch
+from aligntools.ground.progress import Watch
 from aligntools.ground.run import Run
 from aligntools.pipeline import Tally
 
@@ -279,6 +279,13 @@ def align_files_in_parts(
     out.check_direction(settings.direction, settings.decides, decisions)
     if out.starred and not any("*" in (path or "") for path in text.text):
         raise UsageProblem(f"`{next(iter(out.starred))}` has a star, and the text has none")
+
+    def advance(stage: str, done: int, jobs: int) -> None:
+        """Show a bar for each stage, a step a part."""
+        if done == 1:
+            watch.begin(stage, jobs, "part")
+        watch.advance(stage)
+
     with text.opened(out, reading, applied=False, service=False) as sides, pool_of(run.threads) as pool:
         source, target = (str(side) if isinstance(side, Path) else side for side in sides)
         job = PartsRun(
@@ -294,7 +301,7 @@ def align_files_in_parts(
             directions=out.directions,
             checkpoint=checkpoint,
             progress=watch,
-            advance=_bars(watch),
+            advance=advance,
         )
         inputs = [Named("the text", str(path)) for one in job.inputs for path in one.values()]
         outputs = [(f"`{name}`", path.replace("*", star)) for name, path in out.starred.items() for star in job.files]
@@ -321,17 +328,6 @@ def align_files_in_parts(
             out.end()
         watch.summary(tally.pairs, links, tally.skipped.summary())
         return job.forget
-
-
-def _bars(watch: Watch) -> Bars:
-    """Return what shows a bar for each stage, a step a part."""
-
-    def advance(stage: str, done: int, jobs: int) -> None:
-        if done == 1:
-            watch.begin(stage, jobs, "part")
-        watch.advance(stage)
-
-    return advance
 
 
 def loaded(

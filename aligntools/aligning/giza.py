@@ -187,7 +187,11 @@ def giza_tables(
     fertilities = p0 = heads = others = jumps = first = None
     if isinstance(model, CeptModel):
         fertilities, p0 = model.fertility[d][1:-1], 1.0 - float(model.p1[d])
-        jumps, first = _all_jumps(model.jumps[d])
+        # jumps from -FARTHEST_JUMP to FARTHEST_JUMP, and first positions, tails written out
+        row, w, n = model.jumps[d], kj.WINDOW, FARTHEST_JUMP
+        jumps, first = np.full(2 * n + 1, row[kj.TAIL]), np.full(n, row[kj.FIRST_TAIL])
+        jumps[n - w : n + w + 1] = row[: 2 * w + 1]
+        first[: w + 1] = row[kj.FIRST : kj.FIRST_TAIL]
     if isinstance(model, Ibm4) and numbers is not None:
         of_given, of_observed = numbers
         heads = np.zeros((int(of_given.max()) + 1, int(of_observed.max()) + 1, 2 * LONGEST + 1))
@@ -199,15 +203,6 @@ def giza_tables(
         others[of_observed[known]] = _all_distances(model.others[d][known])
     positions = _positions(given, observed, links, d)
     return GizaTables(*_translations(model, d), fertilities, positions, p0, heads, others, jumps, first)
-
-
-def _all_jumps(row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the HMM's jumps from -FARTHEST_JUMP to FARTHEST_JUMP, and first positions, tails written out."""
-    w, n = kj.WINDOW, FARTHEST_JUMP
-    jumps, first = np.full(2 * n + 1, row[kj.TAIL]), np.full(n, row[kj.FIRST_TAIL])
-    jumps[n - w : n + w + 1] = row[: 2 * w + 1]
-    first[: w + 1] = row[kj.FIRST : kj.FIRST_TAIL]
-    return jumps, first
 
 
 def _all_distances(known: np.ndarray) -> np.ndarray:

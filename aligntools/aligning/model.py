@@ -14,6 +14,7 @@ from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.jumps import initial_jumps
 from aligntools.aligning.models.lexical import lexical_fields, lexicon_from_counts
 from aligntools.aligning.models.registry import kind_of
+from aligntools.aligning.parts.work import words_named
 from aligntools.aligning.settings import AlignerSettings, ResolvedSettings
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import BEST, KEY, LENGTH, LETTERS, SAME, TIERS
@@ -144,17 +145,16 @@ class AlignmentModel:
         header |= self.evidence
         if self.decision is not None:
             header["decision"] = self.decision
-        arrays = {
-            "source.blob": self.source_vocabulary.blob,
-            "source.starts": self.source_vocabulary.starts,
-            "target.blob": self.target_vocabulary.blob,
-            "target.starts": self.target_vocabulary.starts,
-        }
+        arrays = words_named("source", self.source_vocabulary) | words_named("target", self.target_vocabulary)
         for n, m in enumerate(self.views):
             arrays.update({f"{n}.{name}": a for name, a in _arrays_of(m).items()})
         if self.subwords is not None:
             header["subwords"] = _about(self.subwords.model)
-            arrays.update({f"subwords.{name}": a for name, a in _arrays_of_subwords(self.subwords).items()})
+            arrays.update({f"subwords.{name}": a for name, a in _arrays_of(self.subwords.model).items()})
+            of, words = self.subwords, self.subwords.model.words
+            for side, cuts, pieces in (("source", of.source, words.s_words), ("target", of.target, words.t_words)):
+                for kind, texts in (("merges", map(" ".join, cuts.merges)), ("pieces", pieces[1:])):
+                    arrays |= words_named(f"subwords.{side}.{kind}", Vocabulary.from_words(texts))
         if self.before is not None:
             header["words"] = self.words
             header["before"], more = self.before._parts()
@@ -220,17 +220,6 @@ def _settings(header: dict[str, Any]) -> ResolvedSettings:
     return settings
 
 
-def _arrays_of_subwords(member: SubwordMember) -> dict[str, np.ndarray]:
-    """Return the arrays of what links pieces, as the file names them: how words are cut, pieces, and their model's."""
-    out = _arrays_of(member.model)
-    words = member.model.words
-    for name, subwords, pieces in (("source", member.source, words.s_words), ("target", member.target, words.t_words)):
-        for kind, texts in (("merges", map(" ".join, subwords.merges)), ("pieces", pieces[1:])):
-            vocabulary = Vocabulary.from_words(texts)
-            out[f"{name}.{kind}.blob"], out[f"{name}.{kind}.starts"] = vocabulary.blob, vocabulary.starts
-    return out
-
-
 def _subwords(
     about: dict[str, Any], arrays: dict[str, np.ndarray], settings: ResolvedSettings, pool: Pool | None
 ) -> SubwordMember:
@@ -269,8 +258,7 @@ def _arrays_of(m: LexicalModel) -> dict[str, np.ndarray]:
         out[f"counts.{d}"] = counts
     if m.letters:
         for name in ("s_words", "t_words"):
-            vocabulary = Vocabulary.from_words(getattr(words, name)[1:])
-            out[f"{name}.blob"], out[f"{name}.starts"] = vocabulary.blob, vocabulary.starts
+            out |= words_named(name, Vocabulary.from_words(getattr(words, name)[1:]))
     return out | m.arrays()
 
 

@@ -15,7 +15,7 @@ from aligntools.aligning.aligner_training import tell_unused
 from aligntools.aligning.alignments import Alignments
 from aligntools.aligning.evidence import About, EvidenceOptions, summary
 from aligntools.aligning.evidence_kinds import SETTINGS
-from aligntools.aligning.memory import check, chosen_part, of_part
+from aligntools.aligning.memory import check, chosen_part, needed_for, of_part
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.lexical import Lexicon, lexical_fields, table_values
@@ -258,10 +258,13 @@ def seems_too_large(texts: list[str], settings: AlignerSettings, languages: str 
         return False
     if not kind_of(settings.trained).in_parts:
         return False
-    from aligntools.aligning.parts.plans import seems_too_large as seems
+    from aligntools.aligning.parts.plans import estimate_text
 
     names = ("joint",) if len(texts) == 1 else ("source", "target")
-    return seems([dict(zip(names, texts, strict=True))], settings, languages)
+    pairs, words, vocabulary, _ = estimate_text([dict(zip(names, texts, strict=True))], languages)
+    half = words / 2 / max(pairs, 1)
+    needed = needed_for(words, vocabulary, int(pairs * half * half * 1.3), settings.resolved(words // 2))
+    return bound < memory.FIXED + memory.SPARE + needed
 
 
 @taking(AlignerSettings, Decisions, PartSettings, PriorWeights, Reading, Run, *SETTINGS)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.aligning.memory import needed_for, of_numbering, of_part
+from aligntools.aligning.memory import of_numbering, of_part
 from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.parts.part_reader import PartReading
 from aligntools.aligning.parts.training import link_parts, read_text, train_parts
@@ -57,18 +57,6 @@ def estimate_text(
         pairs += lines
     grown = len(distinct) * (words / max(seen, 1)) ** HEAPS if seen else 0
     return pairs, words, int(grown), sample
-
-
-def seems_too_large(inputs: list[dict[str, Any]], settings: AlignerSettings, languages: str | None = None) -> bool:
-    """Return whether a text seems not to fit into the memory that the process may have."""
-    bound = memory.limit()
-    if bound is None:
-        return False
-    pairs, words, vocabulary, _ = estimate_text(inputs, languages)
-    half = words / 2 / max(pairs, 1)
-    cells = int(pairs * half * half * 1.3)
-    needed = needed_for(words, vocabulary, cells, settings.resolved(words // 2))
-    return bound < memory.FIXED + memory.SPARE + needed
 
 
 def plan_lines(
