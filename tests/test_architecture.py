@@ -420,7 +420,7 @@ SHARED = {"Aligner"}
 #: Modules that are named by a participle, not by a noun of the field. The same holds.
 PARTICIPLES = """
 adapters/eflomal/number_files adapters/eflomal/runner tools/judgements aligning/contrastive/taught_text
-aligning/parts/part_reader tools/terms/counts tools/term_extraction tools/terms/nests tools/checks
+tools/terms/counts tools/term_extraction tools/terms/nests tools/checks
 api/align/deciding tools/filters aligning/link_units aligning/contrastive/distillation formats/inputs/annotation
 formats/text/memory_text ground/progress viewing/notebooks viewing/view cli/declarations cli/option_groups cli/places
 cli/reporter cli/service_options constituents/kernels_tree_lists formats/annotation/enhanced

@@ -91,17 +91,14 @@ class WordClasses:
             Give classes as paths in a tree, whose beginnings are larger classes: those are joined whose joining loses
             least of the mutual information of neighbouring words' classes (Brown et al. 1992).
         """
-        names = self._paths() if paths else [b"%d" % k for k in range(int(self.classes.max(initial=0)) + 1)]
+        names = [b"%d" % k for k in range(int(self.classes.max(initial=0)) + 1)]
+        if paths:
+            from aligntools.clustering.hierarchy import paths as paths_of
+
+            used = np.unique(self.classes)
+            for k, path in zip(used.tolist(), paths_of(self._bigrams[np.ix_(used, used)]), strict=True):
+                names[k] = path.encode()
         return ClassList(self.words, [names[k] for k in self.classes.tolist()], self.counts, paths)
-
-    def _paths(self) -> list[bytes]:
-        from aligntools.clustering.hierarchy import paths as paths_of
-
-        used = np.unique(self.classes)
-        found = [b""] * (int(used.max(initial=0)) + 1)
-        for k, path in zip(used.tolist(), paths_of(self._bigrams[np.ix_(used, used)]), strict=True):
-            found[k] = path.encode()
-        return found
 
     def format(self, format: ClassFormat = "classes") -> bytes:
         """Return the classes as one of the files that `save` writes."""

@@ -9,7 +9,7 @@ import aligntools as at
 from aligntools.aligning import mixture
 from aligntools.aligning.applying import applier
 from aligntools.aligning.applying import kernels_decoding as ke
-from aligntools.aligning.applying.unseen_words import unseen_words
+from aligntools.aligning.applying.model_text import unseen_words
 from aligntools.aligning.text.kernels_pairs import Pairs
 from aligntools.aligning.text.views import cut, view_text
 from aligntools.aligning.training.train_model import FEWEST, learned_priors

@@ -11,9 +11,8 @@ from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.parts import kernels_parts, table, words
 from aligntools.aligning.parts.alignment import whole_model
-from aligntools.aligning.parts.part_reader import PartReading, read_file, sizes_of
 from aligntools.aligning.parts.training import check_settings, link_parts, train_parts
-from aligntools.aligning.parts.work import JobRunner, PartedText
+from aligntools.aligning.parts.work import JobRunner, PartedText, PartReading, read_file, sizes_of
 from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.aligning.training import sampling
 from aligntools.aligning.training.train_model import train_model

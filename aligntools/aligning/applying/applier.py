@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from aligntools.aligning.applying import kernels_decoding as kd
-from aligntools.aligning.applying.model_text import ModelText
-from aligntools.aligning.applying.unseen_words import ALIKE, GAIN, ROUNDS, unseen_words
+from aligntools.aligning.applying.model_text import ALIKE, GAIN, ROUNDS, ModelText, unseen_words
 from aligntools.aligning.model import WEIGHT, SubwordMember
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.kernels_link_counts import Sampled

@@ -120,22 +120,6 @@ def _costs(
     model: int,
     pool: Pool,
 ) -> np.ndarray:
-    counts = _counts(given, observed, links, sizes, priors)
-    out = np.empty(len(given))
-    longest = [int(side.lengths().max(initial=0)) for side in (given, observed)]
-
-    text = given.tokens, given.offsets, observed.tokens, observed.offsets
-
-    def task(block: tuple[int, int]) -> None:
-        kc.costs_block(*block, *text, links, counts, model, *(np.empty(n, np.int64) for n in longest), out)
-
-    pool.map(task, [(k, min(k + BLOCK, len(given))) for k in range(0, len(given), BLOCK)])
-    return out
-
-
-def _counts(
-    given: Side, observed: Side, links: np.ndarray, sizes: tuple[int, int], priors: DirectedPriors
-) -> kc.CostCounts:
     n_given, n_observed = sizes
     linked, position, sentence = _linked(observed, links)
     at = given.offsets[sentence] + position
@@ -151,7 +135,16 @@ def _counts(
     sums = np.bincount(rows, n, n_given) + kc.LEXICAL_ALPHA * n_observed
     ids = (keys & 0xFFFFFFFF).astype(np.int32)
     jumps = _jumps(given, linked, position, sentence, priors)
-    return kc.CostCounts(ptr, ids, n, sums, jumps, _ratios(given, at, n_given, priors))
+    counts = kc.CostCounts(ptr, ids, n, sums, jumps, _ratios(given, at, n_given, priors))
+    out = np.empty(len(given))
+    longest = [int(side.lengths().max(initial=0)) for side in (given, observed)]
+    text = given.tokens, given.offsets, observed.tokens, observed.offsets
+
+    def task(block: tuple[int, int]) -> None:
+        kc.costs_block(*block, *text, links, counts, model, *(np.empty(n, np.int64) for n in longest), out)
+
+    pool.map(task, [(k, min(k + BLOCK, len(given))) for k in range(0, len(given), BLOCK)])
+    return out
 
 
 def _linked(observed: Side, links: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,6 +1,5 @@
 """The fertility model (after Östling & Tiedemann 2016): the HMM, and counts of a Gibbs sampler that starts from it."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -56,9 +55,7 @@ class FertilityStage(Stage):
         task = self.task
         hmm, matrices = Hmm(**fields, **self.parameters()), training.matrices
         given = training.looks, task.settings, matrices.pool, task.priors, training.last_pass
-        began = time.perf_counter()
-        sampler = train_sampler(hmm, matrices, *given)
-        training.report("sampler", began)
+        sampler = training.timed("sampler", train_sampler, hmm, matrices, *given)
         return self.of(**fields, **self.parameters(), sampler=sampler)
 
 

@@ -137,8 +137,8 @@ class PartsRun:
         """Train, then yield the links of each part, with the number of the file it is of."""
         from aligntools.aligning.contrastive.tasks import for_new_text
         from aligntools.aligning.parts.evidence import ask
-        from aligntools.aligning.parts.part_reader import PartReading
         from aligntools.aligning.parts.training import decision_of, link_parts, read_text, train_parts
+        from aligntools.aligning.parts.work import PartReading
 
         self._check_memory()
         lowercase = bool(self._reading["lowercase"])

@@ -226,11 +226,6 @@ def null_words(part_table: PartTable) -> tuple[np.ndarray, np.ndarray]:
     return part_table.of_words(*(smoothed_shares(np.append(c, 0.0)) for c in counts))
 
 
-def source_words(view_work: ViewWork) -> int:
-    """Return how many words the source side has."""
-    return int(view_work.store.read(view_work.name("vocabulary"), "source.counts")[0].sum())
-
-
 def stage_before(view_work: ViewWork, iteration: int, kind: str) -> Stage:
     """Return a model's stage with the parameters that an iteration begins with."""
     stage = begin(ViewTask(view_work.settings))[kind]
@@ -260,7 +255,7 @@ def expect_part(view_work: ViewWork, iteration: int, generation: int, stage: str
         *null_words(part_table),
         np.full(2, settings.null_prior, np.float32),
     )
-    steps.n_tokens = source_words(view_work)
+    steps.n_tokens = int(store.read(view_work.name("vocabulary"), "source.counts")[0].sum())
     loglik, counted = stage_before(view_work, iteration, stage).expect(steps, lexicon, counts)
     sizes = part_table.offsets[part + 1] - part_table.offsets[part]
     store.write(
@@ -288,22 +283,19 @@ def gather_expected(view_work: ViewWork, iteration: int, stage: str) -> np.ndarr
     return loglik
 
 
-def part_words(part_table: PartTable) -> ViewWords:
-    """Return a part's words as models take them: their numbers and look-alike keys; their names are not needed."""
-    view_work = part_table.view_work
-    maps = view_work.store.read(view_work.name("ids", part_table.part), *(f"{side}.map" for side in SIDES))
-    keys = view_work.store.read(view_work.name("vocabulary"), *(f"{side}.keys" for side in SIDES))
+def part_fields(part_table: PartTable, last: int) -> LexicalFields:
+    """Return what a part's share of the trained model has of words, without its counts.
+
+    Words have their numbers and look-alike keys; their names are not needed.
+    """
+    view_work, store = part_table.view_work, part_table.view_work.store
+    maps = store.read(view_work.name("ids", part_table.part), *(f"{side}.map" for side in SIDES))
+    keys = store.read(view_work.name("vocabulary"), *(f"{side}.keys" for side in SIDES))
     ids = part_table.s_ids, part_table.t_ids
     own = [key[np.append(i, len(key) - 1)] for key, i in zip(keys, ids, strict=True)]
     names: list[list[str]] = [[""] * len(i) for i in ids]
     with_unknown = [np.append(m, np.int32(len(i))) for m, i in zip(maps, ids, strict=True)]
-    return ViewWords(view_work.letters, names[0], names[1], with_unknown[0], with_unknown[1], own[0], own[1], True)
-
-
-def part_fields(part_table: PartTable, last: int) -> LexicalFields:
-    """Return what a part's share of the trained model has of words, without its counts."""
-    view_work = part_table.view_work
-    s_null, t_null = null_words(part_table)
-    (tiers,) = view_work.store.read(view_work.name("estimate", last), "tiers")
+    words = ViewWords(view_work.letters, names[0], names[1], with_unknown[0], with_unknown[1], own[0], own[1], True)
+    (tiers,) = store.read(view_work.name("estimate", last), "tiers")
     lexicon, p_null = lexicon_of(part_table, last), np.full(2, view_work.settings.null_prior, np.float32)
-    return lexical_fields(part_words(part_table), part_table.table, lexicon, [], tiers, s_null, t_null, p_null)
+    return lexical_fields(words, part_table.table, lexicon, [], tiers, *null_words(part_table), p_null)

@@ -8,9 +8,8 @@ import numpy as np
 
 from aligntools.aligning.memory import of_numbering, of_part
 from aligntools.aligning.models.registry import kind_of
-from aligntools.aligning.parts.part_reader import PartReading
 from aligntools.aligning.parts.training import link_parts, read_text, train_parts
-from aligntools.aligning.parts.work import JobRunner, PartedText
+from aligntools.aligning.parts.work import JobRunner, PartedText, PartReading
 from aligntools.aligning.settings import AlignerSettings, Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
 from aligntools.formats.opening.recognition import beginning

@@ -10,10 +10,9 @@ import numpy as np
 
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.hmm import Hmm
-from aligntools.aligning.parts.part_reader import read_sizes
 from aligntools.aligning.parts.passes import by_words, last_stage, over_parts, part_fields, shard_table
 from aligntools.aligning.parts.table import PartTable
-from aligntools.aligning.parts.work import ViewWork
+from aligntools.aligning.parts.work import ViewWork, read_sizes
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.training.sampling import CHUNK_TOKENS, DirectionCounts, most_linked, prior_jumps, sample
 from aligntools.ground.parallel import Pool

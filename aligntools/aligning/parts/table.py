@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aligntools.aligning.parts.work import CELLS, ViewWork, number_of
+from aligntools.aligning.parts.work import CELLS, ViewWork
 from aligntools.aligning.text.cooccurrence import Table, build_table, segment_sums
 from aligntools.aligning.text.link_matrices import LinkMatrices
 from aligntools.formats.text.corpus import Side
@@ -153,7 +153,7 @@ def restrict(view_work: ViewWork, generation: int, part: int, pool: Pool) -> Non
     if generation == 0:
         (t_ids,) = store.read(view_work.name("ids", part), "target.ids")
         ptr, ids = store.read(view_work.name("found", part), "ptr", "ids")
-        ids = number_of(t_ids, ids)
+        ids = np.searchsorted(t_ids, ids).astype(np.int32)
         found = store.read(view_work.name("cuts"), "found")[0]
         starts = np.concatenate([np.zeros((1, found.shape[1] - 1), np.int64), np.cumsum(np.diff(found), axis=0)])
     else:

@@ -18,10 +18,9 @@ from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.registry import kind_of, kinds
 from aligntools.aligning.parts import given_pairs, passes, table, words
-from aligntools.aligning.parts.part_reader import PartReading, read_file, read_sizes, sizes_of
 from aligntools.aligning.parts.passes import last_stage, part_fields
 from aligntools.aligning.parts.table import PartTable
-from aligntools.aligning.parts.work import JobRunner, PartedText, ViewWork
+from aligntools.aligning.parts.work import JobRunner, PartedText, PartReading, ViewWork, read_file, read_sizes, sizes_of
 from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
 from aligntools.formats.links.pharaoh import Links

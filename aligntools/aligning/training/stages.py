@@ -240,6 +240,13 @@ class Training:
         """Report the time and the figures of a step."""
         self._report({"view": self.letters, "stage": stage, **figures, "seconds": time.perf_counter() - began})
 
+    def timed(self, stage: str, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function, and report it as a step; return what it returns."""
+        began = time.perf_counter()
+        found = function(*args)
+        self.report(stage, began)
+        return found
+
     def run(self) -> LexicalModel:
         """Train; return the model."""
         if self.settings.ibm1_iterations == 0:
