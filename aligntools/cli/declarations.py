@@ -43,7 +43,8 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Deco
         if any(other is bool for other in one.others):
             about |= {"cls": kinds.Refusable, "refused": flag("no_" + name)}
     else:
-        metavar = one.option.metavar or (None if choices else _metavar(one))
+        number = "N" if one.option.allowed is not None and one.option.allowed.whole else "X"
+        metavar = one.option.metavar or (None if choices else f"{number},{number}.." if one.several else number)
         about = {"type": _type(one, choices), "metavar": metavar} | about
         about |= {"nargs": 2} if one.option.metavar == "FILE FILE" else {}
         about |= {"multiple": True} if one.several and one.option.metavar == "FILE" else {}
@@ -73,11 +74,6 @@ def _type(one: Declared, choices: Choices) -> "click.ParamType[Any]":
     if one.several:
         return kinds.Numbers(one.option.allowed)
     return kinds.Number(one.option.allowed)
-
-
-def _metavar(one: Declared) -> str:
-    name = "N" if one.option.allowed is not None and one.option.allowed.whole else "X"
-    return f"{name},{name}.." if one.several else name
 
 
 def group(kind: type[Settings], *names: str, without: Iterable[str] = (), title: str = "", **rules: Any) -> Decorator:

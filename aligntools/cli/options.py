@@ -1,7 +1,6 @@
 """Options that several commands share: the same flag, the same meaning, the same help everywhere."""
 
 import copy
-import functools
 import logging
 import os
 import re
@@ -69,6 +68,15 @@ class Command(click.Command):
         if any(parameter.name == "cluster" for parameter in self.params):
             self.renamed = self.renamed | flags.renamed(Run)
         self.basic = basic.split()
+        self._help_all = click.Option(
+            ["--help-all"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            hidden=not self.basic,
+            callback=_show_all,
+            help="Show all options and exit.",
+        )
         for parameter in self.params:
             named = parameter.metavar or ""
             if type(parameter.type) is click.types.StringParamType and (
@@ -81,7 +89,7 @@ class Command(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters, ``--help-all`` and ``--help``; the first is listed where it shows more."""
         *params, help_option = super().get_params(ctx)
-        return [*params, _help_all(listed=bool(self.basic)), help_option]
+        return [*params, self._help_all, help_option]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, old spellings replaced."""
@@ -235,19 +243,6 @@ def _show_all(ctx: click.Context, _option: click.Parameter, value: bool) -> None
         ctx.meta[WHOLE] = True
         click.echo(ctx.get_help(), color=ctx.color)
         ctx.exit()
-
-
-@functools.cache
-def _help_all(listed: bool) -> click.Option:
-    return click.Option(
-        ["--help-all"],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        hidden=not listed,
-        callback=_show_all,
-        help="Show all options and exit.",
-    )
 
 
 def _short(names: str, help: str) -> tuple[str, str]:

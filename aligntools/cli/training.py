@@ -5,7 +5,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import click
 
@@ -13,9 +13,6 @@ from aligntools.cli import declarations, options
 from aligntools.cli.reporter import ProgressLines, peak_mb, shown
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.progress import Step
-
-if TYPE_CHECKING:
-    from aligntools.formats.opening.files import Output
 
 #: A callback for steps, and where the figures of the last one, ``trained``, are put.
 Steps: TypeAlias = tuple[Callable[[Step], None], dict[str, Any]]
@@ -41,12 +38,29 @@ checkpoint = click.option(
 
 @contextlib.contextmanager
 def reporting(o: Mapping[str, Any], describe: Callable[[Step], str], notices: bool = True) -> Iterator[Steps]:
-    """Set up the messages of a training: notices, its steps, the log of ``--log-json``; ``o`` are options by name."""
+    """Show notices and the steps of a training, or one twice a minute, and log them, as the options ``o`` say."""
     from aligntools.formats.opening.files import writing
 
     nothing = contextlib.nullcontext()
     with shown(o["quiet"]) if notices else nothing, writing(o["log_json"]) if o["log_json"] else nothing as log:
-        yield steps(o["verbose"], log, describe, o["quiet"])
+        show, quiet = o["verbose"] and not o["quiet"], o["quiet"]
+        result, lines, last = dict[str, Any](), ProgressLines(not show and not quiet), time.perf_counter()
+
+        def take(step: Step) -> None:
+            nonlocal last
+            if step.stage == "trained":
+                result.update(step.figures)
+                return
+            if show:
+                sys.stderr.write(describe(step) + "\n")
+            lines.tell(lambda: describe(step))
+            if log:
+                now = time.perf_counter()
+                cost = {"seconds": now - last, "peak_mb": peak_mb()}
+                log.write((json.dumps({"stage": step.stage} | dict(step.figures) | cost) + "\n").encode())
+                last = now
+
+        yield take, result
 
 
 def check_use(o: Mapping[str, Any], uses: Mapping[str, set[str]], asked: Mapping[str, bool], otherwise: str) -> str:
@@ -56,28 +70,6 @@ def check_use(o: Mapping[str, Any], uses: Mapping[str, set[str]], asked: Mapping
         raise UsageProblem(otherwise)
     declarations.refuse(declarations.given() - COMMON - uses[found[0]], found[0], o)
     return found[0]
-
-
-def steps(show: bool, log: "Output | None", describe: Callable[[Step], str], quiet: bool) -> Steps:
-    """Return what shows the steps of a training, or one twice a minute, and logs them; and the last one's figures."""
-    show = show and not quiet
-    result, lines, last = dict[str, Any](), ProgressLines(not show and not quiet), time.perf_counter()
-
-    def take(step: Step) -> None:
-        nonlocal last
-        if step.stage == "trained":
-            result.update(step.figures)
-            return
-        if show:
-            sys.stderr.write(describe(step) + "\n")
-        lines.tell(lambda: describe(step))
-        if log:
-            now = time.perf_counter()
-            cost = {"seconds": now - last, "peak_mb": peak_mb()}
-            log.write((json.dumps({"stage": step.stage} | dict(step.figures) | cost) + "\n").encode())
-            last = now
-
-    return take, result
 
 
 def lbfgs_step(step: Step) -> str:

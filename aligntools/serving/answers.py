@@ -194,8 +194,33 @@ class Answers:
         tags: bool = False,
     ) -> dict[str, Any]:
         """Answer those pairs of a request that can be, with or without tags; the others get an ``error``."""
-        name, pairs, one = self._asked(body, more)
-        how = self._tokenizing(body, name)
+        if not isinstance(body, dict):
+            raise Refused(422, "a request is a JSON object with 'source' and 'target', or with 'pairs'")
+        if unknown := body.keys() - _FIELDS - more:
+            raise Refused(422, f"there is no '{min(unknown)[:40]}' in a request of this kind")
+        if not isinstance(body.get("tokenized", False), bool):
+            raise Refused(422, "'tokenized' is true or false")
+        name, one = body.get("model", next(iter(self.models))), "pairs" not in body
+        if not isinstance(name, str) or name not in self.models:
+            raise Refused(422, f"there is no such model; there are {', '.join(self.models)}")
+        if one and ("source" not in body or "target" not in body):
+            raise Refused(422, "a request has 'source' and 'target', or 'pairs'")
+        pairs = [body] if one else body["pairs"]
+        if not one and ("source" in body or "target" in body or not isinstance(pairs, list)):
+            raise Refused(422, "'pairs' is a list of objects with 'source' and 'target', and stands in their place")
+        if len(pairs) > self.limits.max_pairs and not one:
+            raise Refused(413, f"{len(pairs)} pairs, over {self.limits.max_pairs}; send fewer at a time")
+        given = {field: body[field] for field in ("tokenize", "tokenizer") if body.get(field) is not None}
+        if given and body.get("tokenized", False):
+            raise Refused(422, f"'{min(given)}' is for raw text; leave it or 'tokenized' out")
+        for field, value in given.items():
+            if not isinstance(value, str):
+                raise Refused(422, f"'{field}' is a string")
+        try:
+            how = Tokenizing(**given).checked()
+            self._finders(name, how)
+        except UsageProblem as error:
+            raise Refused(422, str(error.message).replace("`", "'")) from None
         found, good = list[dict[str, Any] | None](), []
         for pair in pairs:
             try:
@@ -215,42 +240,6 @@ class Answers:
         if "error" in all_found[0]:
             raise Refused(422, all_found[0]["error"])
         return {"model": name, **all_found[0]}
-
-    def _asked(self, body: Any, more: frozenset[str] | set[str]) -> tuple[str, list[Any], bool]:
-        """Return which model is asked for which pairs, and whether for one alone."""
-        if not isinstance(body, dict):
-            raise Refused(422, "a request is a JSON object with 'source' and 'target', or with 'pairs'")
-        unknown = body.keys() - _FIELDS - more
-        if unknown:
-            raise Refused(422, f"there is no '{min(unknown)[:40]}' in a request of this kind")
-        if not isinstance(body.get("tokenized", False), bool):
-            raise Refused(422, "'tokenized' is true or false")
-        name = body.get("model", next(iter(self.models)))
-        if not isinstance(name, str) or name not in self.models:
-            raise Refused(422, f"there is no such model; there are {', '.join(self.models)}")
-        if "pairs" not in body:
-            if "source" not in body or "target" not in body:
-                raise Refused(422, "a request has 'source' and 'target', or 'pairs'")
-            return name, [body], True
-        if "source" in body or "target" in body or not isinstance(body["pairs"], list):
-            raise Refused(422, "'pairs' is a list of objects with 'source' and 'target', and stands in their place")
-        if len(body["pairs"]) > self.limits.max_pairs:
-            raise Refused(413, f"{len(body['pairs'])} pairs, over {self.limits.max_pairs}; send fewer at a time")
-        return name, body["pairs"], False
-
-    def _tokenizing(self, body: dict[str, Any], name: str) -> Tokenizing:
-        given = {field: body[field] for field in ("tokenize", "tokenizer") if body.get(field) is not None}
-        if given and body.get("tokenized", False):
-            raise Refused(422, f"'{min(given)}' is for raw text; leave it or 'tokenized' out")
-        for field, value in given.items():
-            if not isinstance(value, str):
-                raise Refused(422, f"'{field}' is a string")
-        try:
-            how = Tokenizing(**given).checked()
-            self._finders(name, how)
-        except UsageProblem as error:
-            raise Refused(422, str(error.message).replace("`", "'")) from None
-        return how
 
     def _sentence(self, given: Any, side: str, find: Find, tags: bool) -> Sentence:
         if isinstance(given, list) and all(isinstance(word, str) for word in given):

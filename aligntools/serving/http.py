@@ -146,19 +146,18 @@ def _connections(seconds: float, most: int) -> Any:
     return Connection
 
 
-def _in_one_line(_: Any, about: dict[str, Any]) -> None:
-    """Log what asyncio would show with a traceback; that too many files are open is over in a moment."""
-    if not isinstance(error := about.get("exception"), OSError):
-        _log.error("%s: %s", about["message"], error)
-
-
 def answer_until_told(app: Any, listening: socket.socket, limits: ServiceLimits, ready: Callable[[], None]) -> None:
     """Answer until SIGTERM or SIGINT, raised again; ``ready`` is called once requests are taken."""
     import uvicorn
 
+    def in_one_line(_: Any, about: dict[str, Any]) -> None:
+        # what asyncio would show with a traceback; that too many files are open is over in a moment
+        if not isinstance(error := about.get("exception"), OSError):
+            _log.error("%s: %s", about["message"], error)
+
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            asyncio.get_running_loop().set_exception_handler(_in_one_line)
+            asyncio.get_running_loop().set_exception_handler(in_one_line)
             await super().startup(sockets)
             listening.listen(WAITING)  # the other number that `backlog` stands for
             ready()

@@ -231,14 +231,6 @@ class Supervisor:
             os.close(write)
 
 
-def _end_with(pipe: Connection) -> None:
-    """End this process in order once the one that started it is gone."""
-    try:
-        pipe.recv()
-    except (EOFError, OSError):
-        os.kill(os.getpid(), signal.SIGTERM)
-
-
 def main(pipe: Connection, descriptor: int) -> None:
     """Answer requests at a port; the pipe gives a `Task`, and takes that requests are answered."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # comes to all processes of a terminal; the first one ends the others
@@ -249,9 +241,15 @@ def main(pipe: Connection, descriptor: int) -> None:
     models = {name: read_object(task.store, kept, shared=True) for name, kept in task.models.items()}
     app = application(models, task.limits, task.threads, task.hosts)
 
+    def end_with_starter() -> None:
+        try:
+            pipe.recv()
+        except (EOFError, OSError):
+            os.kill(os.getpid(), signal.SIGTERM)
+
     def ready() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         pipe.send("ready")
-        threading.Thread(target=_end_with, args=[pipe], daemon=True).start()
+        threading.Thread(target=end_with_starter, daemon=True).start()
 
     answer_until_told(app, listening, task.limits, ready)

@@ -44,8 +44,13 @@ def _common_parser(program: str, description: str) -> ProgramParser:
     return p
 
 
-def _align_parser() -> ProgramParser:
-    """Return eflomal-align's command line."""
+@program("eflomal-align", prefix="eflomal-align: ")
+def eflomal_align(args: list[str]) -> int:
+    """Align as eflomal-align does."""
+    from aligntools.adapters.eflomal import Aligner
+    from aligntools.adapters.eflomal.aligner import align_lines
+    from aligntools.formats.opening.files import text_lines
+
     p = _common_parser("eflomal-align", "Aligns a parallel text as eflomal does, with aligntools' models.")
     without = "taken and without effect"
     p.add_argument("--overwrite", action="store_true", help="replace files that are there")
@@ -69,17 +74,7 @@ def _align_parser() -> ProgramParser:
     p.add_argument("-F", "--forward-scores", metavar="FILE", help="write costs of the target words here")
     p.add_argument("-R", "--reverse-scores", metavar="FILE", help="write costs of the source words here")
     p.add_argument("-p", "--priors", metavar="FILE", help="read priors from here")
-    return p
-
-
-@program("eflomal-align", prefix="eflomal-align: ")
-def eflomal_align(args: list[str]) -> int:
-    """Align as eflomal-align does."""
-    from aligntools.adapters.eflomal import Aligner
-    from aligntools.adapters.eflomal.aligner import align_lines
-    from aligntools.formats.opening.files import text_lines
-
-    o = _align_parser().parse_args(args)
+    o = p.parse_args(args)
     read = texts(o)
     if o.priors:
         read.append(Named("-p", o.priors))
@@ -158,8 +153,13 @@ def _side(path: str, lines: Iterator[str], side: int) -> Iterator[str]:
     logging.getLogger("aligntools").warning("%s:%d: %s; such lines get blank ones", path, malformed[0], problem)
 
 
-def _priors_parser() -> ProgramParser:
-    """Return eflomal-makepriors' command line."""
+@program("eflomal-makepriors", prefix="eflomal-makepriors: ")
+def eflomal_makepriors(args: list[str]) -> int:
+    """Count priors as eflomal-makepriors does."""
+    from aligntools.adapters.eflomal import calculate_priors, write_priors
+    from aligntools.adapters.eflomal.priors import AlignedTextError
+    from aligntools.formats.opening.files import text_lines, writing
+
     p = _common_parser(
         "eflomal-makepriors", "Counts priors over aligned text, for eflomal-align -p and align --priors."
     )
@@ -173,17 +173,7 @@ def _priors_parser() -> ProgramParser:
     )
     p.add_argument("--reverse-priors", action="store_true", help="priors for the opposite direction")
     p.add_argument("-p", "--priors", metavar="FILE", default="-", help="write them here [standard output]")
-    return p
-
-
-@program("eflomal-makepriors", prefix="eflomal-makepriors: ")
-def eflomal_makepriors(args: list[str]) -> int:
-    """Count priors as eflomal-makepriors does."""
-    from aligntools.adapters.eflomal import calculate_priors, write_priors
-    from aligntools.adapters.eflomal.priors import AlignedTextError
-    from aligntools.formats.opening.files import text_lines, writing
-
-    o = _priors_parser().parse_args(args)
+    o = p.parse_args(args)
     links = [Named("-f", o.forward_alignments), Named("-r", o.reverse_alignments)]
     with placed([*texts(o), *links], [Named("-p", o.priors)]), sides_of(o) as sides:
         alignments = text_lines(o.forward_alignments), text_lines(o.reverse_alignments)

@@ -16,7 +16,7 @@ from aligntools.cli.standins import Wrong, program
 from aligntools.cli.standins.fast_align_form import FastAlignForm, sides_of
 from aligntools.ground.declarations import range_of
 from aligntools.ground.errors import AligntoolsError, ResourceError, UsageProblem
-from aligntools.ground.ranges import Range, amounts, counts, shown
+from aligntools.ground.ranges import amounts, counts, shown
 
 if TYPE_CHECKING:
     from aligntools.formats.text.corpus import Bitext
@@ -154,14 +154,7 @@ def parse(args: Sequence[str]) -> Flags:
         raise Wrong
     if flags.iterations == 1 and flags.conditional_probabilities and not flags.force_align:
         raise Wrong("-I 1 learns nothing, so that there is no table for -p; -I 2 is the least")
-    for name, allowed in _ranges(flags).items():
-        if getattr(flags, name) not in allowed:
-            raise Wrong(f"--{name} must be {allowed}, not {shown(getattr(flags, name))}")
-    return flags
-
-
-def _ranges(flags: Flags) -> dict[str, Range]:
-    """Return the ranges of the numbers that the other flags make use of."""
+    # the ranges of the numbers that the other flags make use of
     ranges = {"iterations": counts(1), "p0": range_of(AlignerSettings, "p_null")}
     if flags.variational_bayes:
         ranges["alpha"] = range_of(AlignerSettings, "alpha")
@@ -169,7 +162,10 @@ def _ranges(flags: Flags) -> dict[str, Range]:
         ranges["diagonal_tension"] = range_of(AlignerSettings, "tension")
     if flags.force_align:
         ranges["mean_srclen_multiplier"] = amounts()
-    return ranges
+    for name, allowed in ranges.items():
+        if getattr(flags, name) not in allowed:
+            raise Wrong(f"--{name} must be {allowed}, not {shown(getattr(flags, name))}")
+    return flags
 
 
 def _number(kind: type[int] | type[float], flag: str, value: str) -> float:

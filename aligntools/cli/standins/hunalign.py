@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -58,15 +58,6 @@ def parse(args: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
     if len(places) != (2 if found["batch"] else 3):
         raise Wrong(f"{len(places)} files")
     return found, places
-
-
-def _jobs(path: str) -> Iterator[tuple[str, str, str]]:
-    for number, line in enumerate(files.text_lines(path), 1):
-        if line.strip(SPACE):
-            fields = line.rstrip("\r").split("\t")
-            if len(fields) != 3:
-                raise DataError(path, number, f"{len(fields)} columns; a job is source TAB target TAB output")
-            yield fields[0], fields[1], fields[2]
 
 
 class _Segment(NamedTuple):
@@ -205,7 +196,13 @@ def command(args: list[str]) -> int:
         sys.stderr.write(f"Quality {quality}\n")
         return 0
     failed = 0
-    for source, target, output in _jobs(places[0]):
+    for number, line in enumerate(files.text_lines(places[0]), 1):
+        if not line.strip(SPACE):
+            continue
+        fields = line.rstrip("\r").split("\t")
+        if len(fields) != 3:
+            raise DataError(places[0], number, f"{len(fields)} columns; a job is source TAB target TAB output")
+        source, target, output = fields
         try:
             quality = _aligned(source, target, output, settings, o)[0]
             sys.stderr.write(harmless(f"Quality\t{output}\t{quality}\n"))

@@ -114,13 +114,8 @@ def parse(args: Sequence[str]) -> dict[str, str]:
     missing = [f"-{name}" for name in ("s", "t", "c", "o") if not found.get(name)]
     if missing:
         raise Wrong(f"ERROR: {' and '.join(missing)} must be given.")
-    if found["restart"] != "0":
-        _check_restart(found)
-    return found
-
-
-def _check_restart(found: dict[str, str]) -> None:
-    """Refuse what tables are asked to be taken for but aligning, and tables that are not named."""
+    if found["restart"] == "0":
+        return found
     iterations, tables = _BY_TABLES.get(found["restart"], ({}, ()))
     if not tables or any(int(found[name]) != n for name, n in iterations.items()):
         known = ", or ".join(
@@ -133,6 +128,7 @@ def _check_restart(found: dict[str, str]) -> None:
         missing.append("-p0 or -previousp0")
     if missing:
         raise Wrong(f"ERROR: -restart {found['restart']} needs {' and '.join(missing)}.")
+    return found
 
 
 def _set(found: dict[str, str], name: str, value: str) -> None:
