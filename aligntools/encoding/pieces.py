@@ -44,7 +44,14 @@ class UnigramCutter:
 
     def cut(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
         """Return the pieces' numbers, and the characters ``text[a:b]`` that each is of."""
-        shown, places = self._normal(text)
+        written: list[str] = []  # what pieces are looked up for, and the character that each of its characters is of
+        places: list[int] = []
+        for place, character in enumerate(text):
+            for other in self._replaced.get(ord(character), character):
+                if other != " " or (written and written[-1] != SPACE):
+                    written.append(SPACE if other == " " else other)
+                    places.append(place)
+        shown = "".join(written).rstrip(SPACE)
         if not shown:
             return [], []
         numbers: list[int] = []
@@ -58,23 +65,6 @@ class UnigramCutter:
                 numbers.append(number)
                 spans.append((first, last))
         return numbers, spans
-
-    def _normal(self, text: str) -> tuple[str, list[int]]:
-        """Return what pieces are looked up for, and the character that each of its characters is of."""
-        shown: list[str] = []
-        places: list[int] = []
-        for place, character in enumerate(text):
-            for other in self._replaced.get(ord(character), character):
-                if other != " ":
-                    shown.append(other)
-                    places.append(place)
-                elif shown and shown[-1] != SPACE:
-                    shown.append(SPACE)
-                    places.append(place)
-        while shown and shown[-1] == SPACE:
-            shown.pop()
-            places.pop()
-        return "".join(shown), places
 
     def _best(self, text: str) -> list[tuple[int, int, int]]:
         size, numbers, scores = len(text), self._numbers, self._scores

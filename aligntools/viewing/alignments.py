@@ -349,6 +349,12 @@ def confusions(name: str, links: Links, gold: Gold, texts: tuple[_Words, _Words]
         for i, j in sure:
             if (i, j) not in own_set:
                 missed[source[i].lower(), target[j].lower()] += 1
+
+    def side_by_side(one: str, other: str) -> str:  # the first to the left whichever way they run
+        if right_to_left([one]) or right_to_left([other]):
+            one, other = (f"\u2068{word}\u2069" for word in (one, other))
+        return f"{one} – {other}"
+
     tables = []
     kinds = (
         ("false", false, f"Pairs of words that {name} links most often where gold does not."),
@@ -356,18 +362,11 @@ def confusions(name: str, links: Links, gold: Gold, texts: tuple[_Words, _Words]
     )
     for what, counted, about in kinds:
         listed = sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:CONFUSIONS]
-        cells: list[tuple[str, ...]] = [(_side_by_side(s, t), str(n), str(right[s, t])) for (s, t), n in listed]
+        cells: list[tuple[str, ...]] = [(side_by_side(s, t), str(n), str(right[s, t])) for (s, t), n in listed]
         most = max(counted.values(), default=1)
         bars = [[n / most, 0.0] for _, n in listed]
         tables.append(FigureTable(f"Most often {what}: {name}", about, ("words", what, "right"), cells, bars))
     return tables
-
-
-def _side_by_side(source: str, target: str) -> str:
-    """Return two words, the first to the left whichever way they run."""
-    if right_to_left([source]) or right_to_left([target]):
-        source, target = (f"\u2068{word}\u2069" for word in (source, target))
-    return f"{source} – {target}"
 
 
 def tables_of(view: Any) -> list[FigureTable]:

@@ -158,7 +158,17 @@ def align_lines(
     own, cuts = aligner, [(aligner.source_prefix_len, aligner.source_suffix_len)]
     cuts.append((aligner.target_prefix_len, aligner.target_suffix_len))
     check_models(own.model, own.score_model)
-    bitext = _bitext(lines_of(source, False, *cuts[0]), lines_of(target, False, *cuts[1]), names[:2])
+    # the source is read, then the target, even where they are iterators that depend on each other
+    (left, left_words), (right, right_words) = (
+        read_side(TextLines(lines_of(lines, False, *cut), name), strict=False)
+        for lines, cut, name in zip((source, target), cuts, names[:2], strict=True)
+    )
+    if len(left) != len(right):
+        counts = f"Mismatched file sizes: {len(left)} lines, and {names[1]} has {len(right)}"
+        raise DataError(names[0], min(len(left), len(right)) + 1, counts)
+    bitext = paired(left, right, left_words, right_words, MAX_LENGTH)
+    if told := bitext.skipped.summary():
+        _log.info("pairs without links: %s", told)
     known = None
     if priors is not None:  # words are cut as the text's are
         cut = {"s": cutter(*cuts[0]), "t": cutter(*cuts[1])}
@@ -241,20 +251,6 @@ def _keep_apart(read: dict[str, Any], outputs: Outputs) -> None:
         return [named_files.Named(name, path) for name, path in files.items() if isinstance(path, str)]
 
     named_files.check(named(read), [file for file in named(outputs) if not file.standard])
-
-
-def _bitext(source: Iterable[str], target: Iterable[str], names: tuple[str, str]) -> Bitext:
-    """Read the source, then the target, even where they are iterators that depend on each other."""
-    (left, left_words), (right, right_words) = (
-        read_side(TextLines(lines, name), strict=False) for lines, name in zip((source, target), names, strict=True)
-    )
-    if len(left) != len(right):
-        counts = f"Mismatched file sizes: {len(left)} lines, and {names[1]} has {len(right)}"
-        raise DataError(names[0], min(len(left), len(right)) + 1, counts)
-    bitext = paired(left, right, left_words, right_words, MAX_LENGTH)
-    if told := bitext.skipped.summary():
-        _log.info("pairs without links: %s", told)
-    return bitext
 
 
 def _cut_priors(lines: Iterable[str], cut: dict[str, Any]) -> Iterator[str]:

@@ -138,8 +138,13 @@ def weights_of(
     listed, given = text.get("features"), text.get("weights")
     if not isinstance(listed, list) or not isinstance(given, dict) or not listed:
         raise DataError(path, None, "has no 'features' and 'weights'")
-    tables = _tables(path, text.get("evidence", []))
-    names = *NAMES, *evidence.names(len(tables))
+    n, lists = evidence.READINGS, text.get("evidence", [])
+    if not isinstance(lists, list) or len(lists) > MOST_FILES + 1:
+        raise DataError(path, None, f"'evidence' must be a list of at most {MOST_FILES} files; learn it again")
+    for table in lists:
+        if not isinstance(table, list) or len(table) != n or not all(map(is_number, table)):
+            raise DataError(path, None, f"each file's list in 'evidence' must have {n} numbers; learn it again")
+    names = *NAMES, *evidence.names(len(lists))
     for name in [*listed, *given]:
         if name not in names:
             raise DataError(path, None, f"unknown feature '{shown(name)}'; learn the weights again, with this version")
@@ -157,35 +162,20 @@ def weights_of(
             raise DataError(path, None, f"a weight for '{name}', which is not among its features; remove it or list it")
     search, about = _search_settings(path, text.get("search", {})), text.get("learned", {})
     asked = _network(path, text, network, network_of) if active[_TREES] else None
-    return Weights(values, active, search, about, tables, asked, _knowers(path, text, tables))
-
-
-def _knowers(path: str, text: dict[str, Any], tables: Sequence[np.ndarray]) -> dict[str, About]:
-    """Return of what the last tables are, where no file has their readings."""
-    found: dict[str, About] = {}
+    found: dict[str, About] = {}  # of what the last tables are, where no file has their readings
     for name in sorted(set(text) - OF_WEIGHTS):
-        given = text[name]
-        right = isinstance(given, dict) and all(isinstance(given.get(key), str) for key in ("name", "checksum"))
-        if is_kind(name) and (not right or len(found) == len(tables)):
+        one = text[name]
+        right = isinstance(one, dict) and all(isinstance(one.get(key), str) for key in ("name", "checksum"))
+        if is_kind(name) and (not right or len(found) == len(lists)):
             wrong = f"'{name}' must have a name, a checksum, and a list of its own in 'evidence'"
             raise DataError(path, None, f"{wrong}; learn it again")
-        look, many = given.get(LOOK) if right else None, len(second_look.INPUTS) + 1
+        look, many = one.get(LOOK) if right else None, len(second_look.INPUTS) + 1
         if look is not None and not (isinstance(look, list) and len(look) == many and all(map(is_number, look))):
             raise DataError(path, None, f"'{LOOK}' of '{name}' must have {many} numbers; learn it again")
         if right:
-            found[name] = given
-    return found
-
-
-def _tables(path: str, given: object) -> tuple[np.ndarray, ...]:
-    """Return what files of evidence say is worth, of each."""
-    n = evidence.READINGS
-    if not isinstance(given, list) or len(given) > MOST_FILES + 1:
-        raise DataError(path, None, f"'evidence' must be a list of at most {MOST_FILES} files; learn it again")
-    for table in given:
-        if not isinstance(table, list) or len(table) != n or not all(map(is_number, table)):
-            raise DataError(path, None, f"each file's list in 'evidence' must have {n} numbers; learn it again")
-    return tuple(np.array(table, np.float64) for table in given)
+            found[name] = one
+    tables = tuple(np.array(table, np.float64) for table in lists)
+    return Weights(values, active, search, about, tables, asked, found)
 
 
 def _network(path: str, text: dict[str, Any], given: LinkNetwork | None, network_of: str) -> LinkNetwork:

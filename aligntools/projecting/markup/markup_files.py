@@ -46,23 +46,19 @@ _PLAIN = str.maketrans("\t\n\r", "   ")
 
 def _both(source: str, target: str, ends: deque[bytes]) -> Iterator[tuple[str, str]]:
     """Yield the lines of two files, which must be as many; note how those of the second end."""
-    for number, (first, second) in enumerate(
-        zip_longest(_text(source, lines(source)), _text(target, _with_ends(target, ends)))
-    ):
-        if first is None or second is None:
-            short, long = (source, target) if first is None else (target, source)
-            problem = f"{number} lines, fewer than {long}; both must have the same number of lines"
+    for number, both in enumerate(zip_longest(lines(source), _with_ends(target, ends)), 1):
+        texts = []
+        for path, line in zip((source, target), both, strict=True):
+            try:
+                texts.append((line or b"").decode())
+            except UnicodeDecodeError as error:
+                problem = f"byte {error.start + 1} is not UTF-8; convert the file to UTF-8"
+                raise DataError(path, number, problem) from None
+        if None in both:
+            short, long = (source, target) if both[0] is None else (target, source)
+            problem = f"{number - 1} lines, fewer than {long}; both must have the same number of lines"
             raise DataError(short, None, problem)
-        yield first, second
-
-
-def _text(path: str, given: Iterable[bytes]) -> Iterator[str]:
-    for number, line in enumerate(given, 1):
-        try:
-            yield line.decode()
-        except UnicodeDecodeError as error:
-            problem = f"byte {error.start + 1} is not UTF-8; convert the file to UTF-8"
-            raise DataError(path, number, problem) from None
+        yield texts[0], texts[1]
 
 
 def _with_ends(path: str, ends: deque[bytes]) -> Iterator[bytes]:
