@@ -130,7 +130,11 @@ class BestTrees:
                     waiting.append(lacking[0])
                     continue
                 for other in others:
-                    self._push(item, way, other)
+                    below = list(zip(way.below, other, strict=True))
+                    if all(len(one.trees) > rank for one, rank in below):
+                        score = way.score + sum(one.trees[rank][0] for one, rank in below)
+                        self._serial += 1
+                        heapq.heappush(item.heap, (-score, self._serial, way, other))
                 item.done += 1
             if not item.heap:
                 item.exhausted = True
@@ -139,26 +143,16 @@ class BestTrees:
             item.trees.append((-score, way, ranks))
         return len(goal.trees) > number
 
-    def _push(self, item: _Item, way: _Way, ranks: tuple[int, ...]) -> None:
-        """Put a tree on the heap of a symbol, where the symbols below have the trees that it needs."""
-        assert item.heap is not None
-        if all(len(one.trees) > rank for one, rank in zip(way.below, ranks, strict=True)):
-            score = way.score + sum(one.trees[rank][0] for one, rank in zip(way.below, ranks, strict=True))
-            self._serial += 1
-            heapq.heappush(item.heap, (-score, self._serial, way, ranks))
-
     def _open(self, item: _Item) -> None:
         """Put the best tree of each way to a symbol on its heap."""
         item.heap = []
         for way in self._ways(item):
-            score = way.score + sum(map(self._best_below, way.below))
+            values = [self._best.lower if one.layer == _LOWER else self._best.upper for one in way.below]
+            below = zip(values, way.below, strict=True)
+            score = way.score + sum(float(own[cell_of(one.i, one.j), one.symbol]) for own, one in below)
             self._serial += 1
             item.heap.append((-score, self._serial, way, (0,) * len(way.below)))
         heapq.heapify(item.heap)
-
-    def _best_below(self, item: _Item) -> float:
-        values = self._best.lower if item.layer == _LOWER else self._best.upper
-        return float(values[cell_of(item.i, item.j), item.symbol])
 
     def _ways(self, item: _Item) -> Iterator[_Way]:
         symbol, i, j = item.symbol, item.i, item.j

@@ -18,7 +18,7 @@ from aligntools.constituents import kernels_trees
 from aligntools.constituents.binarization import binarize
 from aligntools.constituents.grammar import ConstituentGrammar
 from aligntools.constituents.kernels_trees import Nodes, RuleWeights
-from aligntools.constituents.lexicon import Occurrences, WordCounts
+from aligntools.constituents.lexicon import Occurrences
 from aligntools.constituents.model import ConstituentModel
 from aligntools.constituents.settings import GrammarSettings
 from aligntools.formats.annotation.brackets import Tree, escaped
@@ -142,17 +142,17 @@ class EmState:
 
     grammar: Probabilities.
     pair_counts (float64 [...]): Expected occurrences of words with substates of tags, in blocks.
+    smoothed (float64 [...]): The same, drawn to their means as `smooth` does: what words' probabilities come from.
     """
 
     grammar: ConstituentGrammar
     pair_counts: np.ndarray
-    lexicon: WordCounts
+    smoothed: np.ndarray
 
 
 def start(bank: Treebank) -> EmState:
     """Return the grammar of relative frequencies."""
-    grammar = bank.grammar.normalized()
-    return EmState(grammar, bank.pair_counts, _lexicon(bank, bank.pair_counts, grammar, 0.0))
+    return EmState(bank.grammar.normalized(), bank.pair_counts, bank.pair_counts)
 
 
 def learn(
@@ -162,7 +162,7 @@ def learn(
     state, rng = start(bank), np.random.default_rng(settings.seed)
     frequencies = state_counts(bank, bank.grammar, bank.pair_counts)
     for number in range(1, settings.latent + 1):
-        state = split(bank, state, rng)
+        state = split(state, rng)
         state, _ = _train(bank, state, settings.iterations, pool, report, number, "split")
         state = merge(bank, state, settings.merge, pool)
         state, _ = _train(bank, state, max(settings.iterations // 2, 1), pool, report, number, "merged")
@@ -183,31 +183,25 @@ def _train(
             report(stage, figures | {"substates": state.grammar.n_states})
         frequencies = state_counts(bank, *counts)
         words = bank.occurrences.drawn(counts[1], state.grammar.substates[: state.grammar.n_tags])
-        state = EmState(counts[0].normalized(), words, _lexicon(bank, words, state.grammar, 0.0))
+        state = EmState(counts[0].normalized(), words, words)
     return state, frequencies
-
-
-def _lexicon(bank: Treebank, pair_counts: np.ndarray, grammar: ConstituentGrammar, draw: float) -> WordCounts:
-    return bank.occurrences.lexicon(pair_counts, grammar.substates[: grammar.n_tags], draw)
 
 
 def weights_of(bank: Treebank, state: EmState) -> RuleWeights:
     """Return the weights of rules, and of words p(word | state), as kernels read them."""
-    grammar, lexicon = state.grammar, state.lexicon
+    grammar = state.grammar
     _, at, _, states = bank.occurrences.blocks(grammar.substates[: grammar.n_tags])
-    totals = np.bincount(states, lexicon.pair_counts, grammar.n_states)
-    words = lexicon.pair_counts / np.maximum(totals[states], 1e-300)
+    totals = np.bincount(states, state.smoothed, grammar.n_states)
+    words = state.smoothed / np.maximum(totals[states], 1e-300)
     rules = grammar.binary_at, grammar.binary_weights, grammar.unary_at, grammar.unary_weights
     return RuleWeights(grammar.first, *rules, at, words, grammar.roots)
 
 
-def _zeros(weights: RuleWeights) -> RuleWeights:
-    return weights._replace(**{name: np.zeros_like(getattr(weights, name)) for name in _COUNTED})
-
-
-def _memory(nodes: Nodes, weights: RuleWeights) -> tuple[np.ndarray, np.ndarray]:
-    longest, most = int(np.diff(nodes.offsets).max()), int(np.diff(weights.first).max())
-    return np.zeros((longest, most)), np.zeros((longest, most))
+def _scratch(nodes: Nodes, weights: RuleWeights) -> tuple[np.ndarray, np.ndarray, RuleWeights]:
+    """Return memory for the inside and the outside of a tree, and for counts of rules, which are 0."""
+    shape = int(np.diff(nodes.offsets).max()), int(np.diff(weights.first).max())
+    counts = weights._replace(**{name: np.zeros_like(getattr(weights, name)) for name in _COUNTED})
+    return np.zeros(shape), np.zeros(shape), counts
 
 
 def expected_counts(
@@ -217,10 +211,10 @@ def expected_counts(
     weights, nodes = weights_of(bank, state), bank.nodes
 
     def work(block: tuple[int, int]) -> tuple[RuleWeights, float]:
-        counts = _zeros(weights)
-        return counts, kernels_trees.expect(nodes, *block, weights, *_memory(nodes, weights), counts)
+        memory = _scratch(nodes, weights)
+        return memory[2], kernels_trees.expect(nodes, *block, weights, *memory)
 
-    total, value = _zeros(weights), 0.0
+    total, value = _scratch(nodes, weights)[2], 0.0
     for counts, more in over(pool, work, balanced_blocks(np.diff(nodes.offsets).astype(np.float64), BLOCKS)):
         for name in _COUNTED:
             getattr(total, name)[:] += getattr(counts, name)
@@ -235,7 +229,7 @@ def state_counts(bank: Treebank, counts: ConstituentGrammar, pair_counts: np.nda
     return np.asarray(found + np.bincount(states, pair_counts, len(found)))
 
 
-def split(bank: Treebank, state: EmState, rng: np.random.Generator) -> EmState:
+def split(state: EmState, rng: np.random.Generator) -> EmState:
     """Return a grammar in which each substate is two, whose rules differ by noise.
 
     Substates 2 k and 2 k + 1 come from k. The first symbol of a sentence and all others are split alike.
@@ -249,7 +243,7 @@ def split(bank: Treebank, state: EmState, rng: np.random.Generator) -> EmState:
     grammar = new.with_weights(binary, unary, roots).normalized()
     pair_counts = (state.pair_counts / 2).repeat(2)
     pair_counts = pair_counts * (1 + NOISE * rng.uniform(-1, 1, len(pair_counts)))
-    return EmState(grammar, pair_counts, _lexicon(bank, pair_counts, grammar, 0.0))
+    return EmState(grammar, pair_counts, pair_counts)
 
 
 def _spread(weights: np.ndarray, shapes: np.ndarray, rng: np.random.Generator, share: float) -> np.ndarray:
@@ -287,9 +281,8 @@ def merge(bank: Treebank, state: EmState, share: float, pool: Pool | None = None
         _gathered(counts[0].unary_weights, old, new, old.unary, target),
         np.bincount(new.first[:-1].repeat(old.substates) + target, counts[0].roots, new.n_states),
     ).normalized()
-    tags = bank.occurrences.pairs[:, 1:]
-    pair_counts = _gathered(counts[1], old, new, tags, target)
-    return EmState(grammar, pair_counts, _lexicon(bank, pair_counts, grammar, 0.0))
+    pair_counts = _gathered(counts[1], old, new, bank.occurrences.pairs[:, 1:], target)
+    return EmState(grammar, pair_counts, pair_counts)
 
 
 def _gathered(
@@ -313,7 +306,7 @@ def _losses(bank: Treebank, state: EmState, share: np.ndarray, pool: Pool | None
 
     def work(block: tuple[int, int]) -> np.ndarray:
         found = np.zeros(len(share))
-        kernels_trees.losses(nodes, *block, weights, *_memory(nodes, weights), _zeros(weights), share, found)
+        kernels_trees.losses(nodes, *block, weights, *_scratch(nodes, weights), share, found)
         return found
 
     total = np.zeros(len(share))
@@ -331,9 +324,10 @@ def smooth(bank: Treebank, state: EmState, share: float) -> EmState:
 
     binary = _changed(old.binary_weights, old.substates[old.binary], drawn)
     unary = _changed(old.unary_weights, old.substates[old.unary], drawn)
-    grammar = old.with_weights(binary, unary, old.roots)
-    lexicon = _lexicon(bank, state.pair_counts, grammar, min(_WORDS * share, 1.0))
-    return EmState(grammar, state.pair_counts, lexicon)
+    draw, (sizes, at, *_) = min(_WORDS * share, 1.0), bank.occurrences.blocks(old.substates[: old.n_tags])
+    means = (np.add.reduceat(state.pair_counts, at[:-1]) / sizes).repeat(sizes)
+    words = (1 - draw) * state.pair_counts + draw * means
+    return EmState(old.with_weights(binary, unary, old.roots), state.pair_counts, words)
 
 
 def _changed(weights: np.ndarray, shapes: np.ndarray, change: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:
@@ -373,4 +367,6 @@ def _member(
             report(stage, figures | ({"member": number + 1} if settings.members > 1 else {}))
 
     state, frequencies = learn(bank, replace(settings, seed=settings.seed + number), pool, tell)
-    return ConstituentModel(state.grammar, frequencies, state.lexicon)
+    own = state.grammar
+    lexicon = bank.occurrences.lexicon(state.smoothed, own.substates[: own.n_tags])
+    return ConstituentModel(own, frequencies, lexicon)

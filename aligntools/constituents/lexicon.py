@@ -214,15 +214,9 @@ class Occurrences:
         first = np.append(0, np.cumsum(substates)).astype(np.int64)
         return sizes, at, first, first[self.pairs[:, 1]].repeat(sizes) + np.arange(at[-1]) - at[:-1].repeat(sizes)
 
-    def lexicon(self, pair_counts: np.ndarray, substates: np.ndarray, draw: float = 0.0) -> WordCounts:
-        """Return the lexicon of expected counts of each pair's substates.
-
-        draw: How far the substates of a pair are drawn to their mean, from 0 to 1.
-        """
+    def lexicon(self, pair_counts: np.ndarray, substates: np.ndarray) -> WordCounts:
+        """Return the lexicon of expected counts of each pair's substates."""
         sizes, at, first, states = self.blocks(substates)
-        if draw:
-            means = (np.add.reduceat(pair_counts, at[:-1]) / sizes).repeat(sizes)
-            pair_counts = (1 - draw) * pair_counts + draw * means
         of_states = np.bincount(states, pair_counts, int(first[-1]))
         # an occurrence counts with what is expected of its pair, by the pair's occurrences
         shares = pair_counts / np.maximum(np.add.reduceat(pair_counts, at[:-1]), 1e-300).repeat(sizes)

@@ -88,10 +88,6 @@ class ConstituentModel(SavedModel):
         """The coarse grammar, and its words."""
         return Pruning.of(self.grammar, self.frequencies), self.lexicon.projected(self._states)
 
-    @cached_property
-    def _coarse_product(self) -> Product:
-        return Product.of(self._pruning[0].grammar)
-
     @property
     def _states(self) -> np.ndarray:
         """The first state of each tag, and the end."""
@@ -100,12 +96,6 @@ class ConstituentModel(SavedModel):
     @cached_property
     def _tags(self) -> dict[str, int]:
         return {tag: k for k, tag in enumerate(self.grammar.symbols[: self.grammar.n_tags])}
-
-    @cached_property
-    def _top(self) -> str:
-        """The label that stands above most sentences."""
-        sums = np.add.reduceat(self.grammar.roots, self.grammar.first[:-1])
-        return base_label(self.grammar.symbols[int(np.argmax(sums))])
 
     def parse(
         self,
@@ -218,16 +208,17 @@ class ConstituentModel(SavedModel):
         """Return the coarse grammar's tree of a sentence that is short enough and has one, or a flat one."""
         n = len(words)
         if n <= how.max_length:
-            product, scores = self._coarse_product, self._coarse_scores(words, tags)
+            product, scores = Product.of(self._pruning[0].grammar), self._coarse_scores(words, tags)
             allowed = np.ones((n * (n + 1) // 2, len(product.grammars[0].symbols)), np.bool_)
             tree, _ = best_tree(words, tags, [scores], product, allowed, how.decode)
             if tree is not None:
                 return tree
-        # words side by side, with the tag that is most probable for each by itself
+        # words side by side under the label that most sentences have, each with its most probable tag by itself
+        top = int(np.argmax(np.add.reduceat(self.grammar.roots, self.grammar.first[:-1])))
         frequent = np.add.reduceat(self.frequencies, self.grammar.first[:-1])[: self.grammar.n_tags]
         best = np.argmax(self._coarse_scores(words, tags) * frequent, axis=1).tolist()
         names, each = self.grammar.symbols, zip(words, tags, best, strict=True)
-        return Tree(self._top, [Tree(tag or names[k], [], word) for word, tag, k in each])
+        return Tree(base_label(names[top]), [Tree(tag or names[k], [], word) for word, tag, k in each])
 
     def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the header and the arrays of the model's file; of further members those that differ."""

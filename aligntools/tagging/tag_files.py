@@ -64,7 +64,11 @@ def tag_files(
     split: What separates words; None where that was not said.
     given: Which of ``writing`` and ``decisions`` were said, be it as they are by default.
     """
-    _check_reading(format, predicted_columns, split, raw, unbuffered)
+    check_predicted(predicted_columns, "raw" if raw.tokenize else format)
+    if raw.tokenize and (unbuffered or format == "conll"):
+        raise UsageProblem(f"`tokenize` does not go with {'`unbuffered`' if unbuffered else '`format=conll`'}")
+    if raw.tokenize and split is not None:
+        raise UsageProblem("`split` is about words between spaces; `tokenize` finds its own")
     check_unbuffered(unbuffered, run)
     listed = lists.kind
     if unbuffered and (listed or scores is not None or posteriors is not None):
@@ -103,19 +107,15 @@ def tag_files(
         for line in tally.lines("tagger"):
             watch.say(line)
         if scores:
-            watch.say(_likelihood(tally))
+            total = tally.counts
+            events = total["scored"] + total["sentences"]
+            finite = events and math.isfinite(total["log"])
+            perplexity = math.exp(min(-total["log"] / events, 700)) if finite else math.inf
+            watch.say(
+                f"log-likelihood {total['log']:.2f}; {total['scored']} words, {total['sentences']} sentences;"
+                f" perplexity {perplexity:.2f}; {total['unknown']} unknown words"
+            )
     return tally.counts["words"]
-
-
-def _check_reading(
-    format: str, predicted_columns: bool, split: Split | None, raw: RawReading, unbuffered: bool
-) -> None:
-    """Refuse ways of reading that do not go together."""
-    check_predicted(predicted_columns, "raw" if raw.tokenize else format)
-    if raw.tokenize and (unbuffered or format == "conll"):
-        raise UsageProblem(f"`tokenize` does not go with {'`unbuffered`' if unbuffered else '`format=conll`'}")
-    if raw.tokenize and split is not None:
-        raise UsageProblem("`split` is about words between spaces; `tokenize` finds its own")
 
 
 def _tagger(model: str, verify: bool, decisions: TagDecisions, writing: TagWriting) -> Tagger:
@@ -164,15 +164,3 @@ def _tag_part(
         tags = [names[k] for k in cells.ids.tolist()]
         written["posteriors"] = format_posteriors(text.words, text.offsets, cells.cells, tags, cells.values)
     return Worked(written, counts, kinds=counts_of(found) if "classes" in wanted else {})
-
-
-def _likelihood(tally: Tally) -> str:
-    """Return how probable the texts are, in words."""
-    total = tally.counts
-    events = total["scored"] + total["sentences"]
-    finite = events and math.isfinite(total["log"])
-    perplexity = math.exp(min(-total["log"] / events, 700)) if finite else math.inf
-    return (
-        f"log-likelihood {total['log']:.2f}; {total['scored']} words, {total['sentences']} sentences; perplexity"
-        f" {perplexity:.2f}; {total['unknown']} unknown words"
-    )

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -274,31 +273,28 @@ class Sequences:
         the models' best sequences of states (`MORE` times as many, those of the coarse model among them) and what the
         decoders choose. Their probabilities are exact in both cases. A sentence that no sequence explains has none.
         """
-        return [own for a, b in self._runs(MORE * n) for own in self._best(a, b, n)]
-
-    def _best(self, k0: int, k1: int, n: int) -> list[list[TagSequence]]:
-        """Return the best sequences of some sentences."""
-        t0, t1 = int(self.offsets[k0]), int(self.offsets[k1])
-        words, offsets = self.words[t0:t1], self.offsets[k0 : k1 + 1] - t0
-        text, places = ChainText(self.tokens[t0:t1], offsets, self._n_rows), list(pairwise(offsets.tolist()))
         plain = len(self.chains) == 1 and self.chains[0][0].n_states == len(self.model.tags)
-        coarse = [] if plain or self.model.coarse is None else [self._coarse]
-        found: list[dict[tuple[int, ...], None]] = [{} for _ in places]
-        for chain, first in [*self.chains, *coarse]:
-            states, scores = k_best(chain, text, n if plain else MORE * n, self.pool)
-            tags = _tags_of(first)[np.maximum(states, 0)]
-            for k, (a, b) in enumerate(places):
-                rows = tags[np.isfinite(scores[k]), a:b].tolist() if a < b else []
-                found[k] |= dict.fromkeys(map(tuple, rows))
-        if not plain:
-            for decoder in DECODERS:
+        coarse = [] if plain or self.model.coarse is None else self.model.emissions(self.words, [self.model.coarse])[1]
+        result = list[list[TagSequence]]()
+        for k0, k1 in self._runs(MORE * n):
+            t0, t1 = int(self.offsets[k0]), int(self.offsets[k1])
+            words, offsets = self.words[t0:t1], self.offsets[k0 : k1 + 1] - t0
+            text, places = ChainText(self.tokens[t0:t1], offsets, self._n_rows), list(pairwise(offsets.tolist()))
+            found: list[dict[tuple[int, ...], None]] = [{} for _ in places]
+            for chain, first in [*self.chains, *coarse]:
+                states, scores = k_best(chain, text, n if plain else MORE * n, self.pool)
+                tags = _tags_of(first)[np.maximum(states, 0)]
+                for k, (a, b) in enumerate(places):
+                    rows = tags[np.isfinite(scores[k]), a:b].tolist() if a < b else []
+                    found[k] |= dict.fromkeys(map(tuple, rows))
+            for decoder in () if plain else DECODERS:
                 tags, _ = self.model.tag(words, offsets, self.pool, decoder, remember=False)
                 for k, (a, b) in enumerate(places):
                     found[k] |= {tuple(tags[a:b].tolist()): None} if a < b else {}
-        lists = self._scored([list(own) for own in found], k0)
-        for own_list in lists:
-            own_list.sort(key=lambda one: -one.log_probability)  # equals stay in order
-        return [[one for one in own_list if one.log_probability > -np.inf][:n] for own_list in lists]
+            for own in self._scored([list(own) for own in found], k0):
+                own.sort(key=lambda one: -one.log_probability)  # equals stay in order
+                result.append([one for one in own if one.log_probability > -np.inf][:n])
+        return result
 
     def samples(self, n: int, seed: int, first: int = 0) -> list[list[TagSequence]]:
         """Draw ``n`` sequences of tags of each sentence from ``p(z|x)``: forward sums, then backward sampling.
@@ -322,13 +318,6 @@ class Sequences:
             return [tuple(row) for row in tags.tolist()]
 
         return [own for a, b in self._runs(n) for own in self._scored([drawn(k) for k in range(a, b)], a)]
-
-    @cached_property
-    def _coarse(self) -> tuple[Chain, np.ndarray]:
-        """The coarse model's chain, and where tags' states begin."""
-        coarse = self.model.coarse
-        assert coarse is not None
-        return self.model.emissions(self.words, [coarse])[1][0]
 
     def _runs(self, n: int) -> Iterator[tuple[int, int]]:
         """Yield where runs of sentences begin and end, so that ``n`` sequences of each are not too much at a time."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -421,12 +421,20 @@ def model_view(model: TaggerModel, title: str, words: int, best: int) -> ModelVi
     _, candidate, state = model.candidates.states(chain.first)
     of_word, shares = model.candidates.rows()[candidate], chain.values * prior[state]
     shares /= np.maximum(np.bincount(of_word, shares, len(model.words)), 1e-300)[of_word]
-    found = of_word, groups[state], shares
+    of_tag = groups[state]
+
+    def typical(tag: int) -> list[str]:
+        """Return the words whose emissions by a tag are the largest compared with those of other tags."""
+        words, inverse = np.unique(of_word[of_tag == tag], return_inverse=True)
+        p = np.bincount(inverse, shares[of_tag == tag], len(words))
+        order = np.argsort(-p, kind="stable")[:best]
+        return [model.words[k].decode("utf-8", "surrogateescape") for k in words[order[p[order] >= _TYPICAL]].tolist()]
+
     table = {
         "caption": "Words that a tag emits most readily",
         "head": ["tag", "share, %", "words"],
         "rows": [
-            [model.tags[k], f"{100 * tag_prior[k]:.1f}", " ".join(_typical(model, found, k, best))]
+            [model.tags[k], f"{100 * tag_prior[k]:.1f}", " ".join(typical(k))]
             for k in np.argsort(-tag_prior, kind="stable").tolist()
         ],
         "words": True,
@@ -435,35 +443,16 @@ def model_view(model: TaggerModel, title: str, words: int, best: int) -> ModelVi
     matrix = ("Tags that follow each other: the next tag's probability in percent", names, names, rows.tolist())
     lists, notes = [], []
     if words:
-        known = _word_shares(model, found, min(words, len(model.words)))
-        lists = [WordList("known words", "tag", [word for word, _ in known], [pairs for _, pairs in known])]
+        known = [word.decode("utf-8", "surrogateescape") for word in model.words[:words]]
+        of_known: list[dict[str, float]] = [{} for _ in known]
+        end = int(np.searchsorted(of_word, len(known)))
+        for row, tag, p in zip(*(values[:end].tolist() for values in (of_word, of_tag, shares)), strict=True):
+            name = model.tags[tag]
+            of_known[row][name] = of_known[row].get(name, 0.0) + p
+        pairs = [
+            [[tag, p] for tag, p in sorted(own.items(), key=lambda pair: -pair[1]) if p >= 1e-4] for own in of_known
+        ]
+        lists = [WordList("known words", "tag", known, pairs)]
         if len(known) < len(model.words):
             notes.append(f"{len(known):,} of {len(model.words):,} known words.")
     return ModelView(title, settings, tables=[table], words=lists, matrix=matrix, notes=notes)
-
-
-#: Of each emission value the word's row, the state's tag, and ``p(state | word)``.
-_Emissions: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def _word_shares(model: TaggerModel, emissions: _Emissions, count: int) -> list[list[Any]]:
-    """Return the first words, each with its tags and their probabilities."""
-    end = int(np.searchsorted(emissions[0], count))
-    found: list[dict[str, float]] = [{} for _ in range(count)]
-    for row, tag, p in zip(*(values[:end].tolist() for values in emissions), strict=True):
-        name = model.tags[tag]
-        found[row][name] = found[row].get(name, 0.0) + p
-    result = []
-    for word, own in zip(model.words, found, strict=False):
-        pairs = [[tag, p] for tag, p in sorted(own.items(), key=lambda pair: -pair[1]) if p >= 1e-4]
-        result.append([word.decode("utf-8", "surrogateescape"), pairs])
-    return result
-
-
-def _typical(model: TaggerModel, emissions: _Emissions, tag: int, best: int) -> list[str]:
-    """Return the words whose emissions by a tag are the largest compared with those of other tags."""
-    of_word, _, shares = (values[emissions[1] == tag] for values in emissions)
-    words, inverse = np.unique(of_word, return_inverse=True)
-    p = np.bincount(inverse, shares, len(words))
-    order = np.argsort(-p, kind="stable")[:best]
-    return [model.words[k].decode("utf-8", "surrogateescape") for k in words[order[p[order] >= _TYPICAL]].tolist()]

@@ -230,15 +230,6 @@ def train(
     }
 
 
-def _encoded(side: TransferSource, own: EncodedSentences) -> TransferPairs:
-    """Return the pairs of a side as its parser and the target parser see them."""
-    see = side.parser.sentences
-    source, target = (see(text.words, text.tags, text.offsets) for text in (side.source, side.target))
-    text = side.target
-    direct = None if side.direct is None else side.direct.sentences(text.words, text.tags, text.offsets)
-    return TransferPairs(source, target, own, side.aligned(), direct)
-
-
 class _Work:
     """The target parser's vocabularies, features and text, and the ways to find its weights."""
 
@@ -267,8 +258,13 @@ class _Work:
         self.unlabeled = None if unlabeled is None else see(unlabeled.words, unlabeled.tags, unlabeled.offsets)
         self.space = FeatureSpace.fitted(templates_of(settings.features), self.sentences, settings.bits, self.pool)
         ends = np.cumsum([0, *(len(side.target) for side in sides)]).tolist()
-        own = [self.sentences.part(begin, end) for begin, end in itertools.pairwise(ends)]
-        self.pairs = [_encoded(side, text) for side, text in zip(sides, own, strict=True)]
+        self.pairs = []
+        for side, (begin, end) in zip(sides, itertools.pairwise(ends), strict=True):
+            see, text = side.parser.sentences, side.target
+            left, right = (see(one.words, one.tags, one.offsets) for one in (side.source, text))
+            direct = None if side.direct is None else side.direct.sentences(text.words, text.tags, text.offsets)
+            own = self.sentences.part(begin, end)
+            self.pairs.append(TransferPairs(left, right, own, side.aligned(), direct))
 
     def fit(
         self, stage: str, losses: list[Any], data: list[KeptLoss | np.ndarray], start: np.ndarray | None = None
