@@ -219,7 +219,7 @@ def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
 def test_text_that_does_not_fit_is_refused(tmp_path, monkeypatch, suffix):
     path = tmp_path / f"text{suffix}"
     with (gzip.open if suffix else open)(path, "wb") as out:
-        out.write(b"\n" * (6 << 20))
+        out.write(b"\n" * (5 << 20))
     used = itertools.count(30 << 20, 30 << 20)  # 30 MiB more at each look
     monkeypatch.setattr(memory, "used", lambda: next(used))
     with memory.bounded(45 << 20):
