@@ -195,7 +195,7 @@ def naive_inputs(candidates, first, table, source):
     return found
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_what_a_second_look_sees(seed):
     candidates, first, table, _ = some_candidates(seed)
     for source in (0, 1):
