@@ -45,20 +45,9 @@ def test_links_count_as_if_the_model_had_seen_them(seed, shapes):
         ends.append(len(links))
     out = tuple(one.copy() for one in cells)
     pairs = Pairs(0, tokens[0], piece_offsets[0], tokens[1], piece_offsets[1], cell_offsets)
-    ke.believe_links(
-        0,
-        len(shapes),
-        0,
-        *starts,
-        *offsets,
-        pairs,
-        *inverses,
-        np.array(ends),
-        np.array(links, np.int32).reshape(-1, 2),
-        np.array(strengths, np.float32),
-        np.zeros((2, 20), np.float32),
-        out,
-    )
+    believed = np.array(ends), np.array(links, np.int32).reshape(-1, 2), np.array(strengths, np.float32)
+    scratch = np.zeros((2, 20), np.float32)
+    ke.believe_links(0, len(shapes), 0, *starts, *offsets, pairs, *inverses, *believed, scratch, out)
     for k in range(len(shapes)):
         n_i, n_j = (int(o[k + 1] - o[k]) for o in piece_offsets)
         of_pieces = {}
@@ -335,19 +324,9 @@ def test_a_model_of_best_reads_what_it_adapts_to(work):
 @pytest.mark.parametrize("more", [[], ["--symmetrize", "grow-diag-final-and", "--decode", "viterbi"]])
 def test_an_adapted_model_is_saved_with_the_one_before_it(learned, more):
     """It gives the same links again, line by line too, and knows the words of both texts; so does the next one."""
-    done = ran(
-        "align",
-        "-q",
-        "-m",
-        learned / "model",
-        "--adapt",
-        "-i",
-        learned / "new",
-        "--save-model",
-        learned / "both",
-        *more,
-    )
-    again = ["align", "-q", "-m", learned / "both", "-i", learned / "new", *more]
+    new = "align", "-q", *more, "-i", learned / "new", "-m"
+    done = ran(*new, learned / "model", "--adapt", "--save-model", learned / "both")
+    again = *new, learned / "both"
     assert run(*again).stdout == done.stdout
     assert run(*again, "--unbuffered").stdout == done.stdout
     assert run(*again, "--workers", 1).stdout == done.stdout

@@ -73,17 +73,9 @@ def by_stage(reports, direction):
 @pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm"])
 def test_the_likelihood_never_falls_in_em(sample_bitext, model, direction):
     single = model == "ibm1"
-    _, reports = learn(
-        sample_bitext,
-        model_type=model,
-        estimator="em",
-        direction=direction,
-        look_alike=False,
-        views=(0,),
-        ibm1_iterations=14 if single else 2,
-        iterations=14,
-        optimize_tension=False,
-    )
+    how = {"model_type": model, "ibm1_iterations": 14 if single else 2, "iterations": 14, "estimator": "em"}
+    how |= {"direction": direction, "look_alike": False, "views": (0,), "optimize_tension": False}
+    _, reports = learn(sample_bitext, **how)
     stages = by_stage(reports, direction == "reverse")
     assert len(stages[model]) >= 13
     for values in stages.values():
@@ -107,25 +99,11 @@ def divergence(counts, alpha):
 @pytest.mark.parametrize(("model", "alpha"), [("ibm1", 0.01), ("ibm1", 0.2), ("ibm2", 0.2)])
 def test_the_variational_bound_never_falls(model, alpha):
     """ln p of the expected log-parameters, less how far each word's distribution is from its prior."""
-    bitext = small(
-        [
-            ("das haus ist klein", "the house is small"),
-            ("das buch", "the book"),
-            ("ein buch", "a book"),
-            ("ein kleines haus", "a small house"),
-            ("das ist das buch", "that is the book"),
-            ("ist ein haus klein", "is a house small"),
-        ]
-    )
-    choices = dict(
-        estimator="vb",
-        direction="forward",
-        look_alike=False,
-        views=(0,),
-        alpha=alpha,
-        optimize_tension=False,
-        p_null=0.0,
-    )
+    lines = ["das haus ist klein", "das buch", "ein buch", "ein kleines haus", "das ist das buch", "ist ein haus klein"]
+    others = ["the house is small", "the book", "a book", "a small house", "that is the book", "is a house small"]
+    bitext = small(list(zip(lines, others, strict=True)))
+    choices = {"estimator": "vb", "direction": "forward", "look_alike": False, "views": (0,), "alpha": alpha}
+    choices |= {"optimize_tension": False, "p_null": 0.0}
 
     def after(n):
         """Counts after so many iterations, and the likelihood under the values that the last one took."""

@@ -20,18 +20,11 @@ def random_grammar(rng, most=3, density=0.35):
     binary = sorted((c, r, p) for p in labels for c in range(n) for r in range(n) if rng.random() < density)
     binary = sorted({*binary, (0, 0, 2), (0, 2, 2), (2, 2, 2)})
     unary = sorted((c, p) for p in labels for c in range(n) if c != p and rng.random() < density)
-    grammar = ConstituentGrammar(
-        SYMBOLS,
-        TAGS,
-        rng.integers(1, most + 1, n).astype(np.int32),
-        np.array([(p, a, b) for a, b, p in binary], np.int32).reshape(-1, 3),
-        np.zeros(0),
-        np.array([(p, c) for c, p in unary], np.int32).reshape(-1, 2),
-        np.zeros(0),
-        np.zeros(0),
-        ((),) * len(unary),
-    )
-    return with_random_weights(rng, grammar)
+    rules = [(p, a, b) for a, b, p in binary], [(p, c) for c, p in unary]
+    binary, unary = (np.array(own, np.int32).reshape(-1, size) for own, size in zip(rules, (3, 2), strict=True))
+    substates, none = rng.integers(1, most + 1, n).astype(np.int32), np.zeros(0)
+    found = ConstituentGrammar(SYMBOLS, TAGS, substates, binary, none, unary, none, none, ((),) * len(unary))
+    return with_random_weights(rng, found)
 
 
 def with_random_weights(rng, grammar):

@@ -126,14 +126,9 @@ def test_the_same_transferred_parser(method, kind, parser, pairs, tmp_path):  # 
     whole, _ = learning.train([learning.TransferSource(parser, *pairs)], plain, settings)
     with in_parts(kind, tmp_path) as place:
         stages = []
-        found, _ = learning.train(
-            [learning.TransferSource(parser, *pairs)],
-            plain,
-            settings,
-            place.pool,
-            lambda stage, *_: stages.append(stage),
-            parts=place,
-        )
+        note = lambda stage, *_: stages.append(stage)  # noqa: E731
+        sides = [learning.TransferSource(parser, *pairs)]
+        found, _ = learning.train(sides, plain, settings, place.pool, note, parts=place)
     assert found.weights.tobytes() == whole.weights.tobytes()
     assert len({*stages}) == (2 if method == "full" else 3)
     ended = "ended in transferring" if method == "full" else "ended in trees"

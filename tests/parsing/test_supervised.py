@@ -31,15 +31,9 @@ SKIPPING = {"crossing": "skip", "roots": "skip"}
 def test_a_parser_from_a_treebank():
     words, tags, offsets, heads, labels = split(TEXT * 2)
     seen = []
-    parser, report = treebank.train(
-        words,
-        tags,
-        offsets,
-        heads,
-        labels,
-        ParserSettings(bits=12, l2=0.05),
-        progress=lambda n, v, w: seen.append((n, v)),
-    )
+    note = lambda n, v, w: seen.append((n, v))  # noqa: E731
+    how = ParserSettings(bits=12, l2=0.05)
+    parser, report = treebank.train(words, tags, offsets, heads, labels, how, progress=note)
     assert [report[name] for name in ("sentences", "words", "skipped", "first_skipped")] == [10, len(words), {}, None]
     sentences = parser.sentences(words, tags, offsets)
     found = parser.parse(sentences)[0]

@@ -101,18 +101,8 @@ def test_the_variational_bound_is_the_evidence_where_nothing_is_hidden():
         gain = sum(math.lgamma(c + alpha) - math.lgamma(alpha) for c in counts)
         return math.lgamma(alpha * len(counts)) - math.lgamma(alpha * len(counts) + counts.sum()) + gain
 
-    found = learn(
-        TOKENS,
-        OFFSETS,
-        5,
-        1,
-        seed=0,
-        iterations=3,
-        tolerance=0,
-        estimator="vb",
-        transition_prior=0.3,
-        emission_prior=0.2,
-    )
+    how = {"estimator": "vb", "transition_prior": 0.3, "emission_prior": 0.2, "seed": 0, "tolerance": 0}
+    found = learn(TOKENS, OFFSETS, 5, 1, iterations=3, **how)
     sentences = np.count_nonzero(np.diff(OFFSETS))
     wanted = marginal(np.bincount(TOKENS), 0.2) + marginal([len(TOKENS) - sentences, sentences], 0.3)
     assert found.values == pytest.approx([wanted] * len(found.values))
@@ -122,17 +112,8 @@ def test_the_variational_bound_is_the_evidence_where_nothing_is_hidden():
 def test_classes_that_follow_one_another_are_found(estimator):
     tokens, offsets, classes = pattern(80)
     seen = []
-    found = learn(
-        tokens,
-        offsets,
-        12,
-        3,
-        iterations=200,
-        tolerance=1e-9,
-        estimator=estimator,
-        restarts=3,
-        report=lambda *figures: seen.append(figures),
-    )
+    how = {"iterations": 200, "tolerance": 1e-9, "estimator": estimator, "restarts": 3}
+    found = learn(tokens, offsets, 12, 3, report=lambda *figures: seen.append(figures), **how)
     (states,), _ = k_best(found.model, ChainText(tokens, offsets, 12), 1, POOL)
     table = np.zeros((3, 3))
     np.add.at(table, (classes, states), 1)
