@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from os import PathLike, fspath
 from typing import Any, ClassVar
 
@@ -93,8 +94,9 @@ class SentencesInOrder(View):
         """What there is to see, in a line."""
         return ""
 
-    def _errors(self) -> np.ndarray:
-        """Return how many errors each sentence has, int64 [sentences]."""
+    @cached_property
+    def errors(self) -> np.ndarray:
+        """How many errors each sentence has, int64 [sentences], or [sentences, kinds]."""
         return np.zeros(len(self), np.int64)
 
     @abstractmethod
@@ -107,7 +109,8 @@ class SentencesInOrder(View):
 
     def order(self) -> list[int]:
         """Return the numbers of the sentences, those with most errors first."""
-        found: list[int] = (np.argsort(-self._errors(), kind="stable") + 1).tolist()
+        errors = self.errors.sum(axis=tuple(range(1, self.errors.ndim)))
+        found: list[int] = (np.argsort(-errors, kind="stable") + 1).tolist()
         return found
 
     def svg(self, number: int | None = None, **how: object) -> str:

@@ -206,8 +206,10 @@ class ConstituentsView(SentencesInOrder):
     def _sentences(self) -> list[SentenceBrackets]:
         return [self.sentence(number) for number in range(1, len(self) + 1)]
 
-    def _errors(self) -> np.ndarray:
-        return np.array([s.wrong + s.missed for s in self._sentences], np.int64)
+    @cached_property
+    def errors(self) -> np.ndarray:
+        """Wrong constituents, and missed ones, of each sentence [shape=(sentences, 2)]."""
+        return np.array([(s.wrong, s.missed) for s in self._sentences], np.int64).reshape(-1, 2)
 
     def _picture(self, number: int) -> str:
         s = self.sentence(number)
@@ -220,7 +222,7 @@ class ConstituentsView(SentencesInOrder):
         if self.score is None:
             return f"{sentences}, {counted(sum(len(s.words) for s in self._sentences), 'word')}"
         s = self.score
-        wrong, missed = (sum(getattr(one, name) for one in self._sentences) for name in ("wrong", "missed"))
+        wrong, missed = self.errors.sum(axis=0).tolist()
         return (
             f"F1 {percent(s.f1)} %, exact {percent(s.exact)} %: {counted(wrong, 'wrong constituent')},"
             f" {missed} missed, in {sentences}"

@@ -75,9 +75,6 @@ class TagsView(SentencesInOrder):
             return f"accuracy {share} %: {int(self.wrong.sum())} of {n} words have a wrong tag"
         return f"many-to-1 {share} %: each class counts as the tag that it mostly is; {n} words"
 
-    def _errors(self) -> np.ndarray:
-        return self.errors
-
     def confusion(self) -> tuple[list[str], list[str], np.ndarray, np.ndarray] | None:
         """Return the most frequent gold and predicted tags, how often each was taken for each, and what is right."""
         if self.score is None:

@@ -87,9 +87,6 @@ class TreesView(SentencesInOrder):
             labels = np.fromiter((a != b for a, b in pairs), bool, len(heads)) & ~heads
         return heads, labels
 
-    def _errors(self) -> np.ndarray:
-        return np.asarray(self.errors.sum(axis=1))
-
     def _picture(self, number: int) -> str:
         s = self.sentence(number)
         title = f"Dependency tree of: {' '.join(s.words)}"
