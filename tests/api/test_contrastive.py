@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.aligning.contrastive.base import aligner_from_tables
-from aligntools.aligning.contrastive.features import NAMES
 from tests import models
 from tests.cli.running import ran
 from tests.conftest import SAMPLES
@@ -117,21 +115,6 @@ def test_what_does_not_exist_is_refused_before_anything_is_trained(options, mess
     assert not steps
 
 
-def test_options_change_what_is_learned(base, text):
-    def learned(**options):
-        options = {"aligner": base, "sentences": 20, "passes": 1} | options
-        return at.train_contrastive_aligner(*text, **options).weights.by_name
-
-    usual = learned()
-    assert list(usual) == list(NAMES)
-    for options in (
-        {"sentences": 30}, {"noise": "delete"}, {"rate": 0.01}, {"pull": 0.9, "rate": 0.01}, {"seed": 2},
-        {"start": "paper"}, {"features": "paper"}, {"n_best": 2, "rate": 0.01}, {"passes": 0},
-    ):  # fmt: skip
-        assert learned(**options) != usual, options
-    assert learned(density="learned", sentences=100) != learned(sentences=100)  # 60 have the base's number already
-
-
 @pytest.mark.parametrize("features", ["all", "paper"])
 def test_there_are_as_many_links_as_the_base_model_decides_on(base, text, features):
     def count(links):
@@ -140,19 +123,6 @@ def test_there_are_as_many_links_as_the_base_model_decides_on(base, text, featur
     model = at.train_contrastive_aligner(*text, aligner=base, features=features, sentences=240, passes=0)
     own, by_mean = (count(base.align_batch(*text, symmetrize=way)) for way in ("joint", "mean"))
     assert count(model.align_batch(*text)) == own != by_mean
-
-
-def test_word_tables_make_a_base_model(text, tmp_path):
-    (tmp_path / "text").write_text("".join(f"{s} ||| {t}\n" for s, t in zip(*text, strict=True)).lower())
-    for name, way in (("forward", []), ("reverse", ["-r"])):
-        ran("-i", tmp_path / "text", "-d", "-o", "-v", *way, "-p", tmp_path / name, script="fast_align")
-    base = aligner_from_tables(tmp_path / "forward", tmp_path / "reverse")
-    lowered = [[line.lower() for line in side] for side in text]
-    model = at.train_contrastive_aligner(*lowered, aligner=base, sentences=20, passes=1, density="expected")
-    links = list(model.align_batch(*lowered))
-    assert sum(map(len, links)) > 1000
-    with pytest.raises(at.DataError, match="pairs of words in common"):
-        aligner_from_tables(tmp_path / "forward", tmp_path / "forward")
 
 
 @pytest.mark.slow

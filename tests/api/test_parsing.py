@@ -105,18 +105,7 @@ def test_all_kinds_of_treebanks_give_the_same_parser(parser, tmp_path):
     assert at.train_parser(parser.parse_batch(SOURCE), **options).parse(SOURCE[0]).labels is not None
 
 
-def test_each_option_of_training_shows(tmp_path):
-    changes = (
-        {}, {"l2": 1.0}, {"labels": False}, {"features": "prefixes"}, {"projective": False}, {"single_root": False},
-        {"min_count": 1}, {"bits": 6}, {"iterations": 4}, {"max_length": 6}, {"min_length": 4}, {"map": "upos"},
-        {"column": "xpos"},
-    )  # fmt: skip
-    found = [saved(at.train_parser(BANK, **{"iterations": 3} | change), tmp_path) for change in changes]
-    assert len(set(found)) == len(changes)
-    long = {"iterations": 30}
-    assert saved(at.train_parser(BANK, **long), tmp_path) != saved(
-        at.train_parser(BANK, **long, tolerance=0.3), tmp_path
-    )
+def test_several_roots_and_crossing_edges_are_changed_or_left_out():
     roots = at.Parse(("a", "b", "c"), ("X", "Y", "Z"), np.array([0, 0, 2]))
     crossing = at.Parse(("a", "b", "c", "d"), ("X", "Y", "Z", "Z"), np.array([3, 4, 0, 3]))
     steps = []
@@ -161,13 +150,6 @@ def test_a_transferred_parser(parser, tmp_path):
         ([read_tags(str(files[0])), read_tags(str(files[1])), str(files[2])], {}),
     ):
         assert saved(at.transfer_parser(tmp_path / "source", *given, **options, **more), tmp_path) == expected
-    found = [saved(at.transfer_parser(parser, *texts, LINKS * 5, **options | change), tmp_path) for change in (
-        {"method": "projected"}, {"method": "projected", "rounds": 1}, {"method": "projected", "reward": 50.0},
-        {"transferred": "score"}, {"unlabeled": TARGET}, {"unlabeled": TARGET, "gamma": 1.0},
-        {"unlabeled": TARGET, "entropy": "renyi"}, {"unlabeled": TARGET, "entropy": "renyi", "alpha": 3.0},
-        {"head": 4}, {"max_length": 4}, {"min_length": 4}, {"map": "upos"},
-    )]  # fmt: skip
-    assert len({expected, *found}) == len(found) + 1
     plain = at.train_parser(BANK, features="delexicalized", iterations=6)
     seeded = at.transfer_parser(parser, *texts, LINKS * 5, direct_model=plain, **options)
     assert seeded.parse(TARGET[0]).heads.tolist() == [2, 3, 0]

@@ -15,6 +15,7 @@ from aligntools.formats.annotation.conll import read_conll
 from aligntools.formats.annotation.tagged_text import read_tags
 from aligntools.formats.links.goldlinks import read_gold
 from aligntools.formats.links.pharaoh import read_pharaoh
+from tests.cli.running import ran
 from tests.places import ROOT, SAMPLES
 
 GOLD = ["0-0 1-1 2-2 1?2 2?1", "0-0"]
@@ -216,9 +217,7 @@ def test_scores_are_what_the_command_writes(tmp_path):
     gold, links = SAMPLES / "de-en.wa", tmp_path / "links"
     lines = (SAMPLES / "de-en.wa").read_text().replace("?", "-").splitlines()
     links.write_text("".join(" ".join(line.split()[:5]) + "\n" for line in lines))
-    command = [sys.executable, "-m", "aligntools", "eval-aer", gold, gold.with_name("none"), "--paired", "--json"]
-    command[5] = links
-    done = subprocess.run([*map(str, command), str(links)], capture_output=True, cwd=ROOT, check=True)
+    done = ran("eval-aer", gold, links, "--paired", "--json", links)
     report = at.compare_scores([at.aer(gold, links)] * 2, [str(links)] * 2)
     assert json.loads(report.json()) == json.loads(done.stdout)
     for score in (at.aer(GOLD, HYPOTHESIS), at.score_tags([["N"]], [["N"]]), at.score_trees(HEADS, OTHER),

@@ -18,6 +18,7 @@ EFFECTS = (
     """
 train-parser -q --treebank S/en.conllu -o OUT --iterations 3: --l2 1; --no-labels; --features prefixes; --no-projective;
     --no-single-root; --min-count 1; --set bits=6; --iterations 4; --max-length 6; --set min_length=4; --map upos;
+    --set tolerance=0.5;
     --column xpos; --treebank S/en.conllu
 train-parser -q --unsupervised S/en.conllu -o OUT: --estimator vb; --prior 0.5; --punct keep; --set decay=2;
     --max-length 6; --set min_length=3; --map upos; --column xpos; --iterations 2; --set tolerance=0.1
