@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 import numpy as np
 
@@ -81,6 +81,13 @@ class ContrastiveAligner:
         The base model's vocabularies, settings and arrays.
     """
 
+    aligner: Aligner
+    model: AlignmentModel
+    weights: Weights
+    report: GoldLearning | None
+    evidence: "tuple[EvidenceFile, ...]"
+    _asked: EvidenceOptions
+
     def __init__(
         self,
         aligner: Aligner,
@@ -90,9 +97,11 @@ class ContrastiveAligner:
         asked: EvidenceOptions = EvidenceOptions(),  # noqa: B008
     ):
         _check_base(aligner)
-        self.aligner, self.report, self.evidence, self._asked = aligner, report, tuple(evidence), asked
-        self.model: AlignmentModel = aligner.model
-        self.weights = weights.without(asked.left_out)
+        own = {"aligner": aligner, "model": aligner.model, "weights": weights.without(asked.left_out)}
+        vars(self).update(own, report=report, evidence=tuple(evidence), _asked=asked)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{name}: a model cannot be changed")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ContrastiveAligner, (self.aligner, self.weights, self.report, self.evidence, self._asked)
