@@ -1,12 +1,9 @@
 """Lists of trees of a sentence: the best ones, and trees that are drawn.
 
-The k best trees are those of the highest products of the posteriors of their rules, of which `kernels_best.max_rule`
-finds the best. Since substates are summed in the posteriors, each tree is there once. They are found lazily (Huang &
-Chiang 2005, "Better k-best parsing", algorithm 3): a symbol of a cell lists its trees only as far as one above it asks
-for them.
-
-Trees are drawn from the inside (Johnson, Griffiths & Goldwater 2007, "Bayesian inference for PCFGs via Markov chain
-Monte Carlo", section 3), with substates, which are left out.
+The k best trees are those of the highest products of the posteriors of their rules, in which substates are summed, so
+that each tree is there once. A symbol of a cell lists its trees only as far as one above it asks for them (Huang &
+Chiang 2005, algorithm 3). Trees are drawn from the inside (Johnson, Griffiths & Goldwater 2007, section 3), with
+substates, which are left out.
 """
 
 import heapq

@@ -1,9 +1,8 @@
 """Latent annotations: symbols are split in two, trained by EM on the treebank's trees, and merged where it costs least.
 
-Petrov, Barrett, Thibaux & Klein (2006), "Learning accurate, compact, and interpretable tree annotation". In a round
-each substate becomes two, whose rules differ by a little noise; EM trains them; of the new pairs the share that adds
-least to the likelihood becomes one again (section 2.2); EM trains what is left; and the probabilities of a symbol's
-substates are drawn to their mean (section 2.3).
+In a round each substate becomes two, whose rules differ by a little noise; EM trains them; the share of the pairs that
+adds least to the likelihood becomes one again (Petrov, Barrett, Thibaux & Klein 2006, section 2.2); EM trains what is
+left; and the probabilities of a symbol's substates are drawn to their mean (section 2.3).
 """
 
 from collections import Counter, defaultdict

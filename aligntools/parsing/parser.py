@@ -75,13 +75,10 @@ class ParserModel(SavedModel):
         constraints: TreeConstraints | None = None,
         longest: int = LONGEST,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Find the best trees.
+        """Return heads (int32 [words]; 0 for the root), scores (float64 [sentences]) and flat (bool [sentences]).
 
         constraints: Which trees to choose from, instead of those of the model.
-        longest: Sentences with more words get a flat tree: the first word under the root, the others under it.
-        Returns heads (int32 [words]): 0 for the root, 1 to n.
-        Returns scores (float64 [sentences]): The trees' scores; -inf for a flat tree.
-        Returns flat (bool [sentences]): Sentences over the limit, which were not parsed.
+        longest: Sentences with more words are flat: the first word under the root, the others under it; score -inf.
         """
         offsets = sentences.offsets - sentences.offsets[0]
         flat, allowed = sentences.lengths > longest, constraints or self.constraints

@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
@@ -38,60 +38,47 @@ if TYPE_CHECKING:
 Treebank: TypeAlias = PathLike | Conll | Parse
 
 
-@dataclass(frozen=True, eq=False)
-class Trees:
-    """Sentences with trees, joined; ``places`` names each sentence for messages."""
-
-    words: list[bytes] = field(default_factory=list)
-    tags: list[bytes] = field(default_factory=list)
-    labels: list[bytes] = field(default_factory=list)
-    heads: list[npt.NDArray[np.int32]] = field(default_factory=list)
-    lengths: list[npt.NDArray[np.int64]] = field(default_factory=list)
-    places: list[str] = field(default_factory=list)
-
-    def add_conll(self, conll: Conll, column: str | int) -> None:
-        """Add the sentences of a file."""
-        tags = conll.column(column_place(column))
-        if tags and set(tags) == {b"_"}:
-            problem = "the column of the tags is _ in every line; try another column, or tag the text"
-            raise DataError(conll.path, None, problem)
-        self.words.extend(conll.words)
-        self.tags.extend(tags)
-        self.labels.extend(conll.column(COLUMNS["deprel"]))
-        self.heads.append(conll.heads())
-        self.lengths.append(np.diff(conll.offsets))
-        numbered = enumerate(conll.sentence_lines().tolist(), 1)
-        self.places.extend(f"{conll.path}:{line} (sentence {n})" for n, line in numbered)
-
-    def add(self, parse: Parse) -> None:
-        """Add a tree."""
-        n = len(parse.tokens)
-        if not n == len(parse.tags) == len(parse.heads):
-            raise DataError(IN_MEMORY, len(self.places) + 1, "a tree needs a tag and a head for each word")
-        self.words.extend(map(encoded, parse.tokens))
-        self.tags.extend(map(encoded, parse.tags))
-        self.labels.extend([b"_"] * n if parse.labels is None else map(encoded, parse.labels))
-        heads = np.asarray(parse.heads, np.int32)
-        if n and (heads.min() < 0 or heads.max() > n):
-            raise DataError(IN_MEMORY, len(self.places) + 1, f"heads are 0 to {n}")
-        self.heads.append(heads)
-        self.lengths.append(np.array([n]))
-        self.places.append(f"sentence {len(self.places) + 1}")
+#: Sentences with trees, joined: words, tags, labels, heads (int32 [words]), offsets (int64 [sentences + 1]), and what
+#: messages call each sentence.
+Trees: TypeAlias = tuple[list[bytes], list[bytes], list[bytes], npt.NDArray[np.int32], npt.NDArray[np.int64], list[str]]
 
 
 def read_treebanks(treebanks: Treebank | Iterable[Treebank], reading: TagReading) -> tuple[Trees, str]:
     """Read trees; return them and what messages call them."""
     single = isinstance(treebanks, (str, os.PathLike, Conll, Parse))
     banks: Iterable[Any] = [treebanks] if single else treebanks  # type: ignore[assignment]
-    trees, name = Trees(), None
+    words, tags, labels, places, called = list[bytes](), list[bytes](), list[bytes](), list[str](), ""
+    heads, lengths = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
     for bank in banks:
         if isinstance(bank, Parse):
-            trees.add(bank)
-        else:
-            conll = bank if isinstance(bank, Conll) else read_conll(os.fspath(bank))
-            trees.add_conll(conll.predicted() if reading.predicted_columns else conll, reading.tags)
-            name = name or conll.path
-    return trees, name or IN_MEMORY
+            n, own = len(bank.tokens), np.asarray(bank.heads, np.int32)
+            if not n == len(bank.tags) == len(own):
+                raise DataError(IN_MEMORY, len(places) + 1, "a tree needs a tag and a head for each word")
+            if n and (own.min() < 0 or own.max() > n):
+                raise DataError(IN_MEMORY, len(places) + 1, f"heads are 0 to {n}")
+            words += map(encoded, bank.tokens)
+            tags += map(encoded, bank.tags)
+            labels += [b"_"] * n if bank.labels is None else map(encoded, bank.labels)
+            heads.append(own)
+            lengths.append(np.array([n]))
+            places.append(f"sentence {len(places) + 1}")
+            continue
+        conll = bank if isinstance(bank, Conll) else read_conll(os.fspath(bank))
+        called = called or conll.path
+        conll = conll.predicted() if reading.predicted_columns else conll
+        found = conll.column(column_place(reading.tags))
+        if found and set(found) == {b"_"}:
+            problem = "the column of the tags is _ in every line; try another column, or tag the text"
+            raise DataError(conll.path, None, problem)
+        words += conll.words
+        tags += found
+        labels += conll.column(COLUMNS["deprel"])
+        heads.append(conll.heads())
+        lengths.append(np.diff(conll.offsets))
+        numbered = enumerate(conll.sentence_lines().tolist(), 1)
+        places += (f"{conll.path}:{line} (sentence {n})" for n, line in numbered)
+    offsets = np.cumsum(np.concatenate(lengths))
+    return (words, tags, labels, np.concatenate(heads), offsets, places), called or IN_MEMORY
 
 
 _ADVICE = Advice(lost="the same call with the same `checkpoint` goes on where it was")
@@ -178,15 +165,13 @@ def train_parser(
     given.end()
     if reading.format not in ("auto", "conll") or reading.separator is not None:
         raise UsageProblem("treebanks are CoNLL; leave out `format` and `separator`")
-    trees, name = read_treebanks(treebanks, reading)
-    heads = np.concatenate([np.zeros(0, np.int32), *trees.heads])
-    offsets = np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0, np.int64), *trees.lengths]))])
+    (words, tags, labels, heads, offsets, places), name = read_treebanks(treebanks, reading)
     if len(heads) and np.all(heads < 0):
         raise DataError(name, None, "has no heads; column 7 is _ in every line")
-    names = None if {*trees.labels} <= {b"_"} else trees.labels
+    names = None if {*labels} <= {b"_"} else labels
     if names is None:
         settings = replace(settings, labels=False)
-    tell, lookup = reporter(progress), lookup_of(classes, trees.words)
+    tell, lookup = reporter(progress), lookup_of(classes, words)
 
     def report(number: int, objective: float, _weights: npt.NDArray[np.float64]) -> None:
         tell(Step("train", number, figures={"stage": "train", "step": number, "objective": objective}))
@@ -194,8 +179,8 @@ def train_parser(
     about = {"column": reading.tags, "map": reading.mapping}
     with pool_of(run.threads) as pool, in_parts(run, pool) as parts:
         try:
-            tags, more = mapped_tags(trees.tags, reading.mapping), (checkpoint_in(checkpoint), about, parts, lookup)
-            model, found = treebank.train(trees.words, tags, offsets, heads, names, settings, pool, report, *more)
+            tags, more = mapped_tags(tags, reading.mapping), (checkpoint_in(checkpoint), about, parts, lookup)
+            model, found = treebank.train(words, tags, offsets, heads, names, settings, pool, report, *more)
         except treebank.NoSentences:
             problem = (
                 "no sentence can be trained on; is it a treebank, and do the limits on length, crossing edges and"
@@ -203,7 +188,7 @@ def train_parser(
             )
             raise DataError(name, None, problem) from None
     if found["first_skipped"] is not None:
-        found["first_skipped"] = trees.places[found["first_skipped"]]
+        found["first_skipped"] = places[found["first_skipped"]]
     tell(Step("trained", figures=found))
     return Parser(model)
 

@@ -105,9 +105,7 @@ def expected_counts(
 ) -> tuple[ValenceCounts, np.ndarray]:
     """Return expected counts, and the log-likelihood of each sentence.
 
-    model: Weights of at most 1 that need not be normalized.
-    tags (int32 [words]).
-    offsets (int64 [sentences + 1]): From 0.
+    model: Weights of at most 1 that need not be normalized. tags (int32 [words]), offsets (int64 [sentences + 1]).
     """
     # The weights of each modifier are taken relative to the largest, so that products stay within a float64.
     top = np.maximum(model.choose.max((0, 1)), model.root)
@@ -258,8 +256,6 @@ class ValenceModel(SavedModel):
         """Find the most probable trees; parameters are as for `parser.ParserModel.parse`.
 
         Punctuation that is dropped gets the lowest head that makes no edges cross.
-
-        Raises UsageProblem when other trees are asked for than projective ones with one root.
         """
         if constraints not in (None, self.constraints):
             raise UsageProblem("a parser that was learned without trees has only projective ones with one root")
@@ -315,10 +311,7 @@ def learn(
     """Learn the model: by EM, or by variational Bayes (Kurihara & Sato 2004; Johnson et al. 2007).
 
     The objectives are of the parameters of each step, the first from the start; the model is one update further.
-
-    tags (int32 [words]).
-    offsets (int64 [sentences + 1]): From 0.
-    report: Called with the number of each step, from 0, and its objective.
+    tags (int32 [words]), offsets (int64 [sentences + 1]): From 0.
     """
     counts, values = harmonic(tags, offsets, n_tags, settings.decay), list[float]()
     own = "" if checkpoint is None else fingerprint(settings.header(), tags, offsets)

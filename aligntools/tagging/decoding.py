@@ -110,13 +110,11 @@ def decode(
     """Choose a tag for every token.
 
     rows (int32 [tokens]), offsets (int64 [sentences + 1]).
-    models: Several are combined by the geometric mean of their posteriors.
-    coarse: A small model over the same groups; what it finds next to impossible is not looked at again.
+    models, coarse: The geometric mean of posteriors decides, among what the small model does not find impossible.
     by_state: Choose states, not groups: for one model with all its states in one group.
-    path: Choose the best path as a whole, not each token by its posterior: with one state a group, or ``by_state``,
-        Viterbi; otherwise the max-rule product of posteriors of neighbours (Petrov & Klein 2007).
-    Returns best (int32 [tokens]): The group, or state, chosen.
-    Returns confidence (float64 [tokens]): Its posterior.
+    path: Choose the best path as a whole: with one state a group, or ``by_state``, Viterbi; otherwise the max-rule
+        product of posteriors of neighbours (Petrov & Klein 2007).
+    Returns the group, or state, of each token (int32 [tokens]), and its posterior (float64 [tokens]).
     """
     best, confidence = np.zeros(len(rows), np.int32), np.zeros(len(rows))
     for begin, end, chunk in _chunks(rows, offsets, candidates, pool, coarse):
@@ -136,10 +134,8 @@ def tag_posteriors(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the posterior of every group, or state, of every token, as `decode` decides by them.
 
-    Returns cells (int64 [tokens + 1]): Token ``t`` has ``groups[cells[t]:cells[t + 1]]``; what the coarse model drops
-        is left out.
-    Returns groups (int32 [cells]).
-    Returns posteriors (float64 [cells]): Of a token they sum to 1.
+    Returns cells (int64 [tokens + 1]), groups (int32 [cells]) and posteriors (float64 [cells]): token ``t`` has those
+    from ``cells[t]`` to ``cells[t + 1]``, which sum to 1; what the coarse model drops is left out.
     """
     parts = [(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))]
     parts += [chunk.distribution(models, by_state) for *_, chunk in _chunks(rows, offsets, candidates, pool, coarse)]

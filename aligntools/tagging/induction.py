@@ -34,15 +34,11 @@ def train_induced(
     report: Callable[[str, dict[str, Any]], None],
     types: Mapping[bytes, Sequence[bytes]] | None = None,
 ) -> tuple[TaggerModel, int]:
-    """Learn a tagger whose tags are numbers from 0, or those of a dictionary.
+    """Learn a tagger whose tags are numbers from 0, or those of a dictionary; return it and the start that was kept.
 
-    words (sequence of bytes [tokens]), offsets (int64 [sentences + 1]).
-    report: Called after each iteration with the stage (``em``, ``vb`` or ``mre``) and figures by name: ``restart``,
-        ``iteration``, ``objective``, ``perplexity``; for ``mre`` ``iteration`` and ``objective``, the mean ``ln
-        P(x|x)`` of a sentence.
-    types: The tags that words can have: the states have these names, whatever ``settings`` say of their number. Words
+    report: Called after each iteration with the stage and its figures; see `taggers.induce_tags`.
+    types: The tags that words can have, which are the states' names, whatever ``settings`` say of their number. Words
         that are not in it can have any.
-    Returns restart: Which of the random starts was kept, from 0.
     """
 
     def step(*figures: float) -> None:
@@ -179,9 +175,7 @@ def induce(
 ) -> em.EmResult[Chain]:
     """Learn a chain from text without tags, by EM (also where ``estimator`` is ``mre``) or variational Bayes.
 
-    tokens (int32 [tokens]): Word ids, below ``n_words``.
-    offsets (int64 [sentences + 1]): Sentences may be empty.
-    settings: ``tolerance`` counts after `FIRST_STOP` updates; ``transition_prior`` is also that of the start.
+    tokens (int32 [tokens]): Word ids. ``tolerance`` counts after `FIRST_STOP` updates.
     report: Called with (restart, iteration, objective, perplexity), the last ``exp(-log P(text) / tokens)`` under the
         weights, which of variational Bayes sum to less than one; its start is no posterior and has no objective.
     allowed (bool [words, states] or None): The states that each word may be in: what is maximized is the sum over paths

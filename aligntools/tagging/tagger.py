@@ -140,14 +140,10 @@ class TaggerModel(SavedModel):
         decode: str = "posterior",
         remember: bool = True,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Tag a text.
+        """Return the tag of each word (int32 [tokens], indexes of ``tags``), and its posterior (float64 [tokens]).
 
-        words (list of bytes [tokens]): Bytes that are not UTF-8 make an unknown word.
-        offsets (int64 [sentences + 1]).
-        decode: The most probable tag of each token, or the most probable tags of a sentence.
+        words, offsets (int64 [sentences + 1]): Bytes that are not UTF-8 make an unknown word.
         remember: Keep what was found out about unknown words. Otherwise time and memory are those of the words given.
-        Returns tags (int32 [tokens]): Indexes of ``tags``.
-        Returns probabilities (float64 [tokens]): Their posteriors.
         """
         if decode not in DECODERS:
             raise UsageProblem(f"`decode` is one of {', '.join(DECODERS)}, not {decode}")
@@ -297,11 +293,7 @@ class TaggerModel(SavedModel):
 
     @classmethod
     def from_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """Rebuild the model.
-
-        Every word has candidates, every tag states; tags, states and classes are numbered within what there is; nothing
-        is negative, and no state has the probability 0.
-        """
+        """Rebuild the model from what a file holds."""
         tags, anonymous, settings = header["tags"], header["anonymous"], header["settings"]
         words, n_tags = _unpack(arrays, "words"), len(tags)
         odd = any(not isinstance(tag, str) or not tag or set(tag) & set("\t\n") for tag in tags)

@@ -94,9 +94,7 @@ def expected_counts(
 ) -> tuple[DenseRules, float, int]:
     """Return expected counts, the log-likelihood of the text, and the number of sentences that have no tree.
 
-    weights: Of at most 1; they need not be normalized.
-    tags (int32 [words]): From 0.
-    offsets (int64 [sentences + 1]): From 0.
+    weights: Of at most 1; need not be normalized. tags (int32 [words]), offsets (int64 [sentences + 1]): From 0.
     """
     lengths, size, n_tags, tables = np.diff(offsets), len(weights.roots), weights.n_tags, weights.tables()
 

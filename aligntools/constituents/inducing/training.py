@@ -26,9 +26,7 @@ def learn(
 ) -> em.EmResult[DenseRules]:
     """Learn from as many random starts as the settings say; return the best.
 
-    tags (int32 [words]): From 0.
-    offsets (int64 [sentences + 1]): From 0; of sentences of two words and more.
-    report: Called with the number of each step of a start, from 0, and its objective.
+    tags (int32 [words]), offsets (int64 [sentences + 1]): From 0; of sentences of two words and more.
     """
     prior, variational = settings.prior, settings.estimator == "vb"
     k, size = settings.symbols, settings.symbols + n_tags

@@ -318,14 +318,11 @@ def minimize(
     progress: Callable[[int, float, np.ndarray], None] | None = None,
     checkpoint: Callable[[lbfgs.LbfgsState], None] | None = None,
 ) -> Fit:
-    """Minimize an objective by L-BFGS.
+    """Minimize an objective by L-BFGS, until two steps in a row lower it by less than a share.
 
-    start (float64 [space.size] or lbfgs.LbfgsState): Default zeros. Weights of features that no sentence has stay as
-        they are, and do not count. A state that ``checkpoint`` received continues to the same result as an
-        uninterrupted training.
-    tolerance: Ends when two steps in a row lower the objective by less than this share.
+    start (float64 [space.size]): Default zeros; or a state that ``checkpoint`` received. Weights of features that no
+        sentence has stay as they are, and do not count.
     progress: Called with the number of the step, the objective and the weights (to be copied if kept), after each step.
-    checkpoint: Called with the state after each step; to be saved or copied at once.
     """
     resumed = isinstance(start, lbfgs.LbfgsState)
     weights = np.zeros(objective.space.size) if start is None or resumed else np.array(start, np.float64)

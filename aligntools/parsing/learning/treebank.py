@@ -48,14 +48,10 @@ def inspect(heads: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 def usable(
     heads: np.ndarray, offsets: np.ndarray, constraints: TreeConstraints, crossing: str = "skip", roots: str = "skip"
 ) -> tuple[np.ndarray, np.ndarray, dict[str, int], dict[str, int]]:
-    """Decide which given trees can be learned from, and change those that the options say to change.
+    """Decide which given trees a model can learn from: ``skip`` the others, ``lift`` edges, or ``join`` roots.
 
-    heads, offsets: As for `inspect`.
-    crossing: ``skip`` sentences that are not projective, or ``lift`` their crossed edges (Nivre & Nilsson 2005), where
-        the model has only projective trees.
-    roots: ``skip`` sentences with several roots, or ``join`` these under the first, where the model has only one.
-    Returns heads (int32 [words]): With what was lifted or joined.
-    Returns keep (bool [sentences]), skipped, changed: How many sentences, by reason.
+    heads, offsets: As for `inspect`; edges are lifted as by Nivre & Nilsson (2005).
+    Returns heads (int32 [words]) as changed, keep (bool [sentences]), and numbers of sentences skipped and changed.
     """
     heads, offsets = np.array(heads, np.int32), np.asarray(offsets, np.int64)
     words, lengths = offsets - offsets[0], np.diff(offsets)
@@ -100,10 +96,7 @@ def train(
 ) -> tuple[ParserModel, dict[str, Any]]:
     """Train a parser from sentences with trees, by maximum conditional likelihood.
 
-    words, tags: Of all sentences, joined.
-    offsets (int64 [sentences + 1]).
-    heads (int32 [words]): 0 for the root, 1 to n, -1 for none.
-    progress: See `training.minimize`.
+    offsets (int64 [sentences + 1]), heads (int32 [words]): 0 for the root, 1 to n, -1 for none.
     Returns figures: ``first_skipped`` is the number of the first sentence that was left out for its tree, from 0.
     """
     settings = settings or ParserSettings()

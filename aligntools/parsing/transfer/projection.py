@@ -56,17 +56,11 @@ def transferring_scores(
     transferred: str = "score",
     direct_scores: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Compute the logarithms of the transferring weights (Ma & Xia 2014, equation 8).
+    """Return the logarithms of the transferring weights (Ma & Xia 2014, equation 8), float64 [target edges].
 
-    source, target: Both as the source parser sees them; of the target side only the tags matter.
-    transferred: One of `settings.TRANSFERRED`: ``score`` is equation 8 as it stands. The scores of two sentences have
-        no common scale, though: a constant for each word makes no difference within one sentence, but it does where a
-        word's heads come from both. ``posterior`` takes the logarithm of each edge's probability in its own sentence
-        instead, at least `LEAST`.
-    direct_scores (float64 [target edges]): Scores of a parser without words, instead of the source parser's with
-        delexicalized features alone.
-    Returns float64 [target edges]: the source parser's score of the aligned source edge where both ends are aligned
-    (the root is, with the root), else its score of the edge with delexicalized features alone.
+    They are the source parser's scores of aligned source edges, and of other edges those of tags alone, or
+    ``direct_scores``. ``score`` is equation 8 as it stands; since a constant for all heads of a word matters where
+    they come from two sentences, ``posterior`` takes each edge's log-probability in its own sentence, at least `LEAST`.
     """
     scores = parser.scores(target, pool, only=TAGS) if direct_scores is None else direct_scores.copy()
     theirs = parser.scores(source, pool)
@@ -92,11 +86,9 @@ def agreement(
     aligned: np.ndarray,
     pool: Pool | None = None,
 ) -> np.ndarray:
-    """Return which target edges a source tree supports (1) and which it contradicts (-1).
+    """Return which target edges a source tree supports (1) and which it contradicts (-1), float64 [target edges].
 
-    source_heads (int32 [source words]).
-    aligned (int32 [target words]): See `one_to_one`.
-    Returns float64 [target edges]: see `kernels_transfer.agreement`.
+    source_heads (int32 [source words]), aligned (int32 [target words]): See `one_to_one`.
     """
     values = np.zeros(int(target.edges[-1]))
     own = aligned, target.offsets - target.offsets[0], target.lengths, target.edges
@@ -115,11 +107,8 @@ def shared_edges(
 ) -> np.ndarray:
     """Return the edge probabilities that a parser and others give together, more certain than those of either.
 
-    Where one of them is undecided, the other one decides. The means of the edges' probabilities, squared, are the
-    factors of a distribution over trees; its edge marginals are returned.
-
+    They are the marginals of trees whose edges have the squares of the mean probabilities for factors.
     own, others (float64 [edges]): Scores.
-    offsets (int64 [sentences + 1]): Over words.
     """
     mine, *theirs = (inference.sums(scores, offsets, constraints, pool)[1] for scores in (own, *others))
     mixed = (1 - share) * mine + share * np.mean(theirs, axis=0)

@@ -1,11 +1,8 @@
 """Sums, maxima and entropies over the trees of many sentences: what the kernels compute, in blocks on threads.
 
-A batch is a flat array of scores over the edges of sentences with ``offsets`` into their words; `edge_offsets` says
-where each sentence's edges begin. The edges of a sentence of n words are n rows, one a modifier, of n + 1 heads, the
-root first; the entry of a word as its own head is never read, and written as 0. A score of -inf excludes an edge.
-
-A sentence without words has one tree, the empty one. One that has no tree at all (every one needs a forbidden edge)
-has ``log_z = -inf``, marginals of 0, and a flat best tree with a score of -inf.
+The edges of a sentence of n words are n rows, one a modifier, of n + 1 heads, the root first, from `edge_offsets` on in
+flat arrays. That of a word to itself is never read, and written as 0; a score of -inf excludes an edge. A sentence of
+no words has the empty tree; one without any has ``log_z = -inf``, marginals of 0, and a flat best tree of -inf.
 """
 
 import numpy as np
@@ -179,13 +176,9 @@ def relative(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 def entropy(
     scores: np.ndarray, offsets: np.ndarray, constraints: TreeConstraints, pool: Pool | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the Shannon entropy of the distribution over trees and its gradient.
+    """Return the Shannon entropy of trees, ``ln Z - E[score]`` float64 [sentences], and its gradient, float64 [edges].
 
-    ``H = ln Z - E[score]``, and its derivative with respect to the score of an edge is minus the covariance of the
-    tree's score with the edge (Ma & Xia 2014, equations 13 to 15), both from one pass in the expectation semiring.
-
-    Returns entropy (float64 [sentences]): In nats.
-    Returns gradient (float64 [edges]).
+    That is minus the covariance of the tree's score with each edge (Ma & Xia 2014, equations 13 to 15).
     """
     scores, lengths, _ = _checked(scores, offsets)
     # The scores less a constant for every modifier have the same covariances, and lose no digits.
@@ -205,12 +198,9 @@ def entropy(
 def renyi_entropy(
     scores: np.ndarray, alpha: float, offsets: np.ndarray, constraints: TreeConstraints, pool: Pool | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the Rényi entropy of order ``alpha`` of the distribution over trees and its gradient.
+    """Return the Rényi entropy of trees of order ``alpha``, float64 [sentences], and its gradient, float64 [edges].
 
     ``H_a = (ln Z(a s) - a ln Z(s)) / (1 - a)`` (Smith & Eisner 2007): two sums over trees. Order 1 is Shannon's.
-
-    Returns entropy (float64 [sentences]).
-    Returns gradient (float64 [edges]).
     """
     if not 0 < alpha < np.inf:
         raise ValueError(f"the order of a Rényi entropy is above 0, not {alpha}")
