@@ -301,12 +301,6 @@ def test_priors_that_are_told(caplog):
     assert [r.getMessage()[:26] for r in caplog.records] == ["the priors have no links, "]
 
 
-@pytest.mark.parametrize("name", ["prior_lexical", "prior_fertility", "prior_jumps"])
-def test_weights_are_held_against_their_ranges(name):
-    with pytest.raises(at.UsageProblem, match=name):
-        at.train_aligner(["a"], ["b"], priors=priors_of([("a", "b", 1)]), **{name: -1})
-
-
 words = st.integers(1, 3)
 
 

@@ -76,11 +76,6 @@ def test_a_new_model_is_a_choice_of_the_command_line(tmp_path):
     assert "steepness of the slant" in run("view", "-m", tmp_path / "m").stdout.decode()
 
 
-def test_a_model_that_is_not_registered_is_no_choice():
-    with pytest.raises(at.UsageProblem, match=f"model_type is one of {', '.join(registry.names())}, not slanted"):
-        AlignerSettings("slanted").checked()
-
-
 @pytest.mark.usefixtures("slanted")
 def test_a_new_model_learns_its_parameters(tmp_path):
     """In parts the same as in memory: near distances are the likeliest by far."""

@@ -80,9 +80,6 @@ def test_tags_of_words(plain, tmp_path):
         train_supervised([], np.array([0]), [], Pool(1), TaggerSettings())
     with pytest.raises(UsageProblem, match="decode is one of"):
         plain.tag([b"a"], np.array([0, 1]), Pool(1), "best")
-    for wrong in ({"latent": 0}, {"members": 0}, {"merging": 1.0}):
-        with pytest.raises(UsageProblem, match=next(iter(wrong))):
-            TaggerSettings(**wrong).checked()
     write_model(tmp_path / "m", "alignment", {}, {"a": np.zeros(1)})
     with pytest.raises(ModelError, match="holds a model of kind 'alignment', not 'tagger'"):
         TaggerModel.load(tmp_path / "m")

@@ -21,11 +21,6 @@ SOME = st.lists(WORDS, unique=True)
 
 
 def test_vocabularies():
-    vocabulary = Vocabulary.from_words(["a", "b"])
-    assert vocabulary.words() == ["", "a", "b"]
-    assert len(vocabulary) == 3
-    assert (vocabulary.id("a"), vocabulary.id("b"), vocabulary.id("")) == (1, 2, -1)
-    assert vocabulary.word(0) == ""
     words = ["ΟΔΟΣ", "οδος", "οδοσ", "İ", "I", "ẞ", "ß", "ǅ"]
     folded, mapping = Vocabulary.from_words(words).folded()
     assert folded.words() == ["", "οδος", "οδοσ", "i̇", "i", "ß", "ǆ"]
