@@ -231,16 +231,12 @@ def test_words_and_spaces():
 @pytest.mark.parametrize(
     ("word", "pieces", "spans"),
     [
-        ("\u200b", [], []),
-        ("", [], []),
-        ("\x1f\xa0", [], []),
-        ("a\u200b", ["▁a"], [(0, 1)]),
-        ("\u200bab", ["▁ab"], [(1, 3)]),
-        ("A", ["▁a"], [(0, 1)]),
+        ("\u200b", [], []), ("", [], []), ("\x1f\xa0", [], []), ("a\u200b", ["▁a"], [(0, 1)]),
+        ("\u200bab", ["▁ab"], [(1, 3)]), ("A", ["▁a"], [(0, 1)]),
         ("…", ["▁", ".", ".", "."], [(0, 0), (0, 1), (0, 1), (0, 1)]),
         ("a\xa0\xa0the", ["▁a", "▁the"], [(0, 1), (1, 6)]),
     ],
-)
+)  # fmt: skip
 def test_replaced_characters(word, pieces, spans):
     numbers, found = CUTTER.cut(word)
     assert (shown(numbers), found) == (pieces, spans)

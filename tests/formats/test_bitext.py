@@ -37,17 +37,12 @@ def test_two_files(pair, either_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (b" a\t b  ", ["a", "b"]),
-        (b"a\r", ["a"]),
-        (b"a \r\r", ["a", "\r"]),
-        (b"a\rb", ["a\rb"]),
+        (b" a\t b  ", ["a", "b"]), (b"a\r", ["a"]), (b"a \r\r", ["a", "\r"]), (b"a\rb", ["a\rb"]),
         (b"a\xc2\xa0b\xe3\x80\x80\x0b\x0c\x1c\xc2\x85\xe2\x80\xa8c", ["a\xa0b\u3000\x0b\x0c\x1c\x85\u2028c"]),
-        (b"\xef\xbb\xbfa \xef\xbb\xbfb", ["a", "\ufeffb"]),
-        (b"||| a|||", ["|||", "a|||"]),
-        (b"a\x00b \x00", ["a\x00b", "\x00"]),
-        (b"\xf0\x9f\x98\x80 \xf4\x8f\xbf\xbf", ["😀", "\U0010ffff"]),
+        (b"\xef\xbb\xbfa \xef\xbb\xbfb", ["a", "\ufeffb"]), (b"||| a|||", ["|||", "a|||"]),
+        (b"a\x00b \x00", ["a\x00b", "\x00"]), (b"\xf0\x9f\x98\x80 \xf4\x8f\xbf\xbf", ["😀", "\U0010ffff"]),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("end", [b"", b"\n"])
 def test_words_of_a_line(pair, either_path, text, words, end):
     if not end and b"\r" in text[:-1]:
@@ -81,14 +76,10 @@ def test_joint_and_tab_separated_files(one, either_path):
 @pytest.mark.parametrize(
     ("text", "tabs"),
     [
-        (b"a\tb\n", True),
-        (b"\n \r\n\n a b \t c\r\nx ||| y\n", True),
-        (b"a ||| b\nc\td\n", False),
-        (b"a ||| b\tc\n", False),
-        (b"a\tb ||| c\n", False),
-        (b"\ta ||| b\t\n", False),
+        (b"a\tb\n", True), (b"\n \r\n\n a b \t c\r\nx ||| y\n", True), (b"a ||| b\nc\td\n", False),
+        (b"a ||| b\tc\n", False), (b"a\tb ||| c\n", False), (b"\ta ||| b\t\n", False),
     ],
-)
+)  # fmt: skip
 def test_the_first_line_with_words_tells_the_format(one, either_path, text, tabs, caplog):
     caplog.set_level("INFO", "aligntools")
     for unbuffered in (False, True):
@@ -168,16 +159,12 @@ def test_a_service_bears_any_number_of_malformed_lines(one):
 @pytest.mark.parametrize(
     ("line", "seems"),
     [
-        (b"a b\tc\n", 'input_format="tsv"'),
-        (b"a\tb\tc\td\n", "4 columns"),
-        (b"1\tThe\tthe\tDET\t_\t_\t2\tdet\t_\t_\n", "CoNLL"),
-        (b"0-0 1-1 2-3:0.5\n", "an alignment"),
-        (b"<seg>a b</seg>\n", "XML"),
-        (b"a|||b\n", "spaces"),
-        (b"0 ||| a b ||| lm=-1.5 ||| -2\n", "one is expected"),
+        (b"a b\tc\n", 'input_format="tsv"'), (b"a\tb\tc\td\n", "4 columns"),
+        (b"1\tThe\tthe\tDET\t_\t_\t2\tdet\t_\t_\n", "CoNLL"), (b"0-0 1-1 2-3:0.5\n", "an alignment"),
+        (b"<seg>a b</seg>\n", "XML"), (b"a|||b\n", "spaces"), (b"0 ||| a b ||| lm=-1.5 ||| -2\n", "one is expected"),
         (b"just words\n", "source and target"),
     ],
-)
+)  # fmt: skip
 def test_the_error_says_which_format_it_looks_like(one, either_path, line, seems):
     for text in (line, line * 20):
         with pytest.raises(DataError, match=rf":1: .*\(.*{seems}"):

@@ -74,16 +74,12 @@ def test_files_of_other_programs(file, tmp_path):
 @pytest.mark.parametrize(
     ("data", "line", "problem"),
     [
-        (b"", None, "has no words"),
-        (b"dog\t1\t2\ncat\n", 2, "has 1 fields"),
-        (b"dog\t1\t2\n\n", 2, "has 1 fields"),
-        (b"dog\t1\t2\t3\n", 1, "has 4 fields"),
-        (b"dog\t\t2\n", 1, "an empty one"),
-        (b"dog\t1\t-2\n", 1, "'-2' is not a count"),
-        (b"dog\t1\t1.5\n", 1, "'1.5' is not a count"),
+        (b"", None, "has no words"), (b"dog\t1\t2\ncat\n", 2, "has 1 fields"), (b"dog\t1\t2\n\n", 2, "has 1 fields"),
+        (b"dog\t1\t2\t3\n", 1, "has 4 fields"), (b"dog\t\t2\n", 1, "an empty one"),
+        (b"dog\t1\t-2\n", 1, "'-2' is not a count"), (b"dog\t1\t1.5\n", 1, "'1.5' is not a count"),
         (b"dog\t1\t" + b"9" * 30 + b"\n", 1, "is not a count"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_list_is_refused(file, data, line, problem):
     with pytest.raises(DataError) as caught:
         read_classes(file(data))

@@ -257,18 +257,13 @@ def test_distances_fall_into_their_bins():
 @pytest.mark.parametrize(
     ("templates", "bits", "bins", "match"),
     [
-        (("q | p",), [9], (1,), "not an atom"),
-        (("p+3 | p",), [9], (1,), "not an atom"),
-        (("p p",), [9], (1,), "not a template"),
-        (("p [ p",), [9], (1,), "not a template"),
-        (("w p x w+1 p+1 |",), [9], (1,), "more than 4"),
-        (("p |",), [2], (1,), "bits"),
-        (("p |",), [9, 9], (1,), "bits"),
-        (("p |", "| p"), [30, 30], (1,), "together"),
-        (("p |",), [9], (2, 3), "bins"),
-        (("p |",), [9], (1, 2, 3, 4, 5, 6, 7, 8), "bins"),
+        (("q | p",), [9], (1,), "not an atom"), (("p+3 | p",), [9], (1,), "not an atom"),
+        (("p p",), [9], (1,), "not a template"), (("p [ p",), [9], (1,), "not a template"),
+        (("w p x w+1 p+1 |",), [9], (1,), "more than 4"), (("p |",), [2], (1,), "bits"),
+        (("p |",), [9, 9], (1,), "bits"), (("p |", "| p"), [30, 30], (1,), "together"),
+        (("p |",), [9], (2, 3), "bins"), (("p |",), [9], (1, 2, 3, 4, 5, 6, 7, 8), "bins"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_feature_space(templates, bits, bins, match):
     with pytest.raises(ValueError, match=match):
         FeatureSpace(templates, bits, bins)

@@ -84,18 +84,12 @@ def check(corpus, **options):
 @pytest.mark.parametrize(
     "options",
     [
-        {},
-        {"phrases": "loose"},
-        {"phrases": "outer"},
-        {"max_span": 3},
-        {"max_symbols": 2},
-        {"max_symbols": 3, "phrases": "loose", "max_span": 4},
-        {"min_hole": 2},
-        {"nonterminals": 1},
+        {}, {"phrases": "loose"}, {"phrases": "outer"}, {"max_span": 3}, {"max_symbols": 2},
+        {"max_symbols": 3, "phrases": "loose", "max_span": 4}, {"min_hole": 2}, {"nonterminals": 1},
         {"nonterminals": 0},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_rules_counts_and_features_are_those_of_the_definition(options):
     grammar = check(CORPUS, **options)
     assert len(grammar) > 10
