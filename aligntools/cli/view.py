@@ -3,7 +3,6 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,55 +35,6 @@ class _SystemPlace(options.Place):
         return found
 
 
-def _of_alignments(given: dict[str, Any], title: str | None) -> "View":
-    """Return the view of alignments; ``-i`` may give the number of the pair, too."""
-    from aligntools.viewing.view import view
-
-    source, target, joint = given["source"], given["target"], given["joint"]
-    if source and target and joint:
-        if given["number"] or not (joint.isascii() and joint.isdigit() and int(joint)):
-            raise UsageProblem("give the text as -i or as -s and -t; with those, -i is the number of a pair")
-        given["number"], joint = int(joint), None
-    if bool(source) != bool(target) or not (source or joint):
-        raise UsageProblem("give the text with -i, or with both -s and -t")
-    systems = [*given["alignments"], *(_SystemPlace().convert(path, None, None) for path in given["files"])]
-    names = ("gold", "source_tags", "target_tags", "checked", "input_format", "languages", *GoldReading.names())
-    how = {name: given[name] for name in names}
-    text = (source, target) if source else joint
-    return view(text, *systems, names=[s.label for s in systems], title=title or "Alignments", **how)
-
-
-def _of_sentences(given: dict[str, Any], title: str | None) -> "View":
-    from aligntools.viewing.sentences import view_sentences
-
-    return view_sentences(given["source"], given["target"], given["ladder"], title)
-
-
-def _of_model(given: dict[str, Any], title: str | None) -> "View":
-    from aligntools.models import view_model
-
-    return view_model(given["model"], declarations.settings(ModelViewing, given), title=title, verify=given["verify"])
-
-
-def _of_training(given: dict[str, Any], title: str | None) -> "View":
-    from aligntools.viewing.annotation import view_training
-
-    return view_training(*given["log"], *given["files"], title=title or "Training")
-
-
-def _of_derivations(given: dict[str, Any], title: str | None) -> "View":
-    from aligntools.viewing.annotation import view_derivations
-
-    return view_derivations(given["derivations"], given["reference"], title=title)
-
-
-def _of_trees(given: dict[str, Any], title: str | None) -> "View":
-    """Return the view of trees, or of tags where these are asked for or the first file has no trees."""
-    from aligntools.viewing.annotation import view_annotation
-
-    return view_annotation(given["files"], tags=given["tags"], column=given["column"], title=title)
-
-
 class Kind(NamedTuple):
     """A kind of thing to look at, where one of its arguments is given; asked in their order.
 
@@ -93,7 +43,6 @@ class Kind(NamedTuple):
 
     group: str
     arguments: tuple[str, ...]
-    view_of: Callable[[dict[str, Any], str | None], "View"]
     missing: str
     shared: tuple[str, ...] = ()
 
@@ -102,20 +51,18 @@ KINDS = {
     "sentences": Kind(
         "Sentences of two documents",
         ("ladder",),
-        _of_sentences,
         "there is no group {0}; there are {1}",
         ("source", "target"),
     ),
     "alignments": Kind(
         "Alignments",
         ("alignments", "source", "target", "joint"),
-        _of_alignments,
         "there is no pair {0}; the text has {1}",
     ),
-    "models": Kind("Models", ("model",), _of_model, "there is no chart {0}; there are {1}"),
-    "training": Kind("Training", ("log",), _of_training, "there is no chart {0}; there are {1}"),
-    "translations": Kind("Translations", ("derivations",), _of_derivations, "there is no sentence {0}; there are {1}"),
-    "trees": Kind("Trees and tags", ("files",), _of_trees, "there is no sentence {0}; the text has {1}"),
+    "models": Kind("Models", ("model",), "there is no chart {0}; there are {1}"),
+    "training": Kind("Training", ("log",), "there is no chart {0}; there are {1}"),
+    "translations": Kind("Translations", ("derivations",), "there is no sentence {0}; there are {1}"),
+    "trees": Kind("Trees and tags", ("files",), "there is no sentence {0}; the text has {1}"),
 }
 
 
@@ -276,10 +223,19 @@ def command(title: str | None, **given: Any) -> None:
       aligntools view -i data/samples/de-en.txt --gold data/samples/de-en.wa --number 2
       aligntools view data/samples/en.conllu --sentence 3
     """
-    kind = _kind(given)
-    _check_options(kind)
+    kind = next((name for name, own in KINDS.items() if any(given[argument] for argument in own.arguments)), "")
+    if not kind:
+        raise UsageProblem(
+            "give what to look at: text and alignments (-s, -t, -a), documents and a ladder (-s, -t, --ladder), files"
+            " with trees, derivations, a model (-m) or logs of training (--log); see --help"
+        )
+    others = {own.group for own in KINDS.values()} - {KINDS[kind].group}
+    said = declarations.given().difference(KINDS[kind].shared)
+    for parameter in click.get_current_context().command.params:
+        if parameter.name in said and getattr(parameter, "group", None) in others:
+            raise UsageProblem(f"{parameter.opts[0]} does not go with {kind}")
     with reporter.shown(given["quiet"]):
-        shown = KINDS[kind].view_of(given, title)
+        shown = _view_of(kind, given, title)
     number = given["number"]
     if number and number > len(shown):
         raise UsageProblem(KINDS[kind].missing.format(number, len(shown)))
@@ -292,24 +248,39 @@ def command(title: str | None, **given: Any) -> None:
         _write(shown, number, **drawing)
 
 
-def _kind(given: dict[str, Any]) -> str:
-    """Return what is to be looked at, by what was given."""
-    for name, kind in KINDS.items():
-        if any(given[argument] for argument in kind.arguments):
-            return name
-    raise UsageProblem(
-        "give what to look at: text and alignments (-s, -t, -a), documents and a ladder (-s, -t, --ladder), files with"
-        " trees, derivations, a model (-m) or logs of training (--log); see --help"
-    )
+def _view_of(kind: str, given: dict[str, Any], title: str | None) -> "View":
+    """Return the view of what was given; with ``-s`` and ``-t``, ``-i`` may give the number of the pair."""
+    if kind == "sentences":
+        from aligntools.viewing.sentences import view_sentences
 
+        return view_sentences(given["source"], given["target"], given["ladder"], title)
+    if kind == "models":
+        from aligntools.models import view_model
 
-def _check_options(name: str) -> None:
-    """Refuse options of another kind's group."""
-    others = {kind.group for kind in KINDS.values()} - {KINDS[name].group}
-    given = declarations.given().difference(KINDS[name].shared)
-    for parameter in click.get_current_context().command.params:
-        if parameter.name in given and getattr(parameter, "group", None) in others:
-            raise UsageProblem(f"{parameter.opts[0]} does not go with {name}")
+        how = declarations.settings(ModelViewing, given)
+        return view_model(given["model"], how, title=title, verify=given["verify"])
+    if kind != "alignments":
+        from aligntools.viewing import annotation
+
+        if kind == "training":
+            return annotation.view_training(*given["log"], *given["files"], title=title or "Training")
+        if kind == "translations":
+            return annotation.view_derivations(given["derivations"], given["reference"], title=title)
+        return annotation.view_annotation(given["files"], tags=given["tags"], column=given["column"], title=title)
+    from aligntools.viewing.view import view
+
+    source, target, joint = given["source"], given["target"], given["joint"]
+    if source and target and joint:
+        if given["number"] or not (joint.isascii() and joint.isdigit() and int(joint)):
+            raise UsageProblem("give the text as -i or as -s and -t; with those, -i is the number of a pair")
+        given["number"], joint = int(joint), None
+    if bool(source) != bool(target) or not (source or joint):
+        raise UsageProblem("give the text with -i, or with both -s and -t")
+    systems = [*given["alignments"], *(_SystemPlace().convert(path, None, None) for path in given["files"])]
+    names = ("gold", "source_tags", "target_tags", "checked", "input_format", "languages", *GoldReading.names())
+    rest = {name: given[name] for name in names}
+    text = (source, target) if source else joint
+    return view(text, *systems, names=[s.label for s in systems], title=title or "Alignments", **rest)
 
 
 def _write(shown: "View", number: int | None = None, **how: Any) -> None:

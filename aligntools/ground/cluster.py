@@ -174,7 +174,17 @@ class Cluster:
         self._open.enter_context(_silent())
         try:
             is_file = not isinstance(scheduler, str) or ":" not in scheduler or os.path.exists(scheduler)
-            self.address = _address_in(os.fspath(scheduler)) if is_file else str(scheduler)
+            self.address = str(scheduler)
+            if is_file:
+                path = os.fspath(scheduler)
+                try:
+                    with open(path, encoding="utf-8") as file:  # one that never ends, like a device, is not it
+                        self.address = str(json.loads(file.read(MOST))["address"])
+                except FileNotFoundError as error:
+                    problem = "is not there; `dask scheduler` writes it, as its scheduler file"
+                    raise DataError(path, None, problem) from error
+                except (ValueError, KeyError, TypeError) as error:
+                    raise DataError(path, None, "is not the file of a Dask scheduler (JSON with an address)") from error
             self._client = self._connect(distributed)
             self._open.callback(self._client.close, timeout=5)
             try:
@@ -355,26 +365,16 @@ class Cluster:
         """Leave the cluster as it is, without this client and what its jobs have kept."""
         with contextlib.suppress(Exception):
             if self._client.status == "running":
-                asking = threading.Thread(target=self._forget, daemon=True)
+
+                def forget() -> None:
+                    with contextlib.suppress(Exception):
+                        self._client.run(engines.forget, on_error="ignore")
+
+                asking = threading.Thread(target=forget, daemon=True)
                 asking.start()
                 asking.join(LOOK)  # a worker that does not answer holds up nobody
         with contextlib.suppress(Exception):
             self._open.close()
-
-    def _forget(self) -> None:
-        with contextlib.suppress(Exception):
-            self._client.run(engines.forget, on_error="ignore")
-
-
-def _address_in(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8") as file:  # one that never ends, like a device, is not it
-            address = json.loads(file.read(MOST))["address"]
-    except FileNotFoundError as error:
-        raise DataError(path, None, "is not there; `dask scheduler` writes it, as its scheduler file") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataError(path, None, "is not the file of a Dask scheduler (JSON with an address)") from error
-    return str(address)
 
 
 def _first_line(error: BaseException) -> str:

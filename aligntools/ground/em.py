@@ -112,7 +112,13 @@ def fit(
     """
     estimate, found, counts = start, list(values), None
     steps = len(found)
-    while not (message := _finished(found, steps, iterations, tolerance, least, patience)):
+    while True:
+        if steps >= least and all(b - a <= tolerance * abs(b) for a, b in pairwise(found[-patience - 1 :])):
+            message = CONVERGED
+            break
+        if steps > iterations:
+            message = f"{iterations} iterations"
+            break
         if counts is not None:
             estimate = maximize(counts)
         counts, log_likelihood = expect(estimate.weights)
@@ -124,12 +130,6 @@ def fit(
         if keep is not None:
             keep(counts, found)
     return EmResult(estimate.mean(), found, message, counts)
-
-
-def _finished(values: list[float], steps: int, iterations: int, tolerance: float, least: int, patience: int) -> str:
-    if steps >= least and all(b - a <= tolerance * abs(b) for a, b in pairwise(values[-patience - 1 :])):
-        return CONVERGED
-    return f"{iterations} iterations" if steps > iterations else ""
 
 
 def best_start(fits: Iterable[EmResult[M]]) -> EmResult[M]:

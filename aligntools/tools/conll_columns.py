@@ -226,8 +226,17 @@ class _Values:
                 where = f"the sentence at line {part.sentence_lines()[k]} of {path} has {length} {unit}"
                 raise DataError(self.path, numbers[k], f"{len(row)} values, where {where} (see `tokens` and `space`)")
         if isinstance(found, Conll):
-            if self._same_forms:
-                self._check_forms(found, own, units, part, path)
+            # CoNLL whose words are others is refused, as far as there are both
+            pairs = zip(own.column(COLUMNS["form"]), units.column(COLUMNS["form"]), strict=False)
+            for k, pair in enumerate(pairs if self._same_forms else ()):
+                if pair[0] != pair[1]:
+                    form, expected = map(shown, pair)
+                    there = f"{path} has '{expected}' at line {part.first_line + int(units.places[k])}"
+                    problem = (
+                        f"the word '{form}', where {there} (take the values out with `aligntools conll` and use"
+                        " `format=values` to put them in as they are)"
+                    )
+                    raise DataError(self.path, found.first_line + int(own.places[k]), problem)
         elif found is not None:
             rows = self._tags_of(rows, units, numbers, mark)
         if len(rows) < len(part):
@@ -237,18 +246,6 @@ class _Values:
             self._too_many(path, int(numbers[len(part)]))
         taken = [value for row in rows for value in row]
         return taken if isinstance(found, Conll) else with_spaces(taken, units.column(self.place), mark)
-
-    def _check_forms(self, found: Conll, own: Conll, units: Conll, part: Conll, path: PathLike) -> None:
-        """Refuse CoNLL whose words are others, as far as there are both; sentences were found to be as long."""
-        pairs = zip(own.column(COLUMNS["form"]), units.column(COLUMNS["form"]), strict=False)
-        different = next(((k, pair) for k, pair in enumerate(pairs) if pair[0] != pair[1]), None)
-        if different is None:
-            return
-        k, pair = different
-        form, expected = map(shown, pair)
-        problem = f"the word '{form}', where {path} has '{expected}' at line {part.first_line + int(units.places[k])}"
-        advice = "take the values out with `aligntools conll` and use `format=values` to put them in as they are"
-        raise DataError(self.path, found.first_line + int(own.places[k]), f"{problem} ({advice})")
 
     def _tags_of(self, rows: list[list[bytes]], units: Conll, numbers: list[int], mark: bytes) -> list[list[bytes]]:
         """Return the tags of rows of ``word_TAG``, or the rows where they are values."""

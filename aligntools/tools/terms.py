@@ -20,7 +20,7 @@ from aligntools.formats.text.exchange import languages_given
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.ground.progress import Progress, Watch
+from aligntools.ground.progress import Progress
 from aligntools.ground.ranges import shown
 from aligntools.ground.run import Run
 from aligntools.links.alignments import links_of
@@ -241,7 +241,11 @@ def terms(
             raise DataError(name, None, f"{problem}; they must have the same number of lines")
         check_range(links, written.source.lengths(), written.target.lengths(), path=name, index_base=0)
     else:
-        links = _aligned(written, model, training, reading, run, progress)
+        text = written  # which a model reads in the case that it was trained on
+        if model is None:
+            text = written if reading.case_sensitive else in_lower_case(written)
+            model = train_aligner(text, None, training, reading=reading, run=run, keep_text=True, progress=progress)
+        links = concatenate([block.table for block in model.align_blocks(text, directions=False, run=run)])
     lengths = [side.lengths().tolist() for side in (written.source, written.target)]
     tagged = [None if path is None else _tags(path, own, settings) for path, own in zip(tags, lengths, strict=True)]
     found = TermList(written, links, languages, find_terms(written, links, settings, tagged))
@@ -256,17 +260,6 @@ def _tags(path: str | os.PathLike[str], lengths: Sequence[int], settings: TermSe
         seen = ", ".join(shown(tag) for tag in sorted(set(found))[:8])
         raise DataError(os.fspath(path), None, f"has none of the tags that `patterns` names; it has {seen}")
     return found
-
-
-def _aligned(
-    written: "Bitext", model: Aligner | None, training: AlignerSettings, reading: Reading, run: Run, progress: Progress
-) -> "Links":
-    text = written  # which a model reads in the case that it was trained on
-    if model is None:
-        text = written if reading.case_sensitive else in_lower_case(written)
-        model = train_aligner(text, None, training, reading=reading, run=run, keep_text=True, progress=progress)
-    blocks = model.align_blocks(text, directions=False, run=run)
-    return concatenate([block.table for block in blocks])
 
 
 #: Lines of the text that are read at a time for examples.
@@ -317,7 +310,13 @@ def term_files(
             finders = None if how.tokenize is None else tokenizers(how.tokenize, how.tokenizer)
             glossary = known_terms(known, languages, finders)
             if inconsistent:
-                sinks.write({"inconsistent": _inconsistent(found, glossary, work.watch)})
+                rows, places = [b"line\tsource\texpected\tfound\n"], found.inconsistencies(glossary)
+                for one in places:
+                    row = [str(one.pair + 1), one.source, "; ".join(one.expected), one.found]
+                    rows.append("\t".join(row).encode("utf-8", "surrogateescape") + b"\n")
+                sinks.write({"inconsistent": b"".join(rows)})
+                lines = len({one.pair for one in places})
+                work.watch.say(f"known terms translated otherwise: {len(places)} times, in {lines} sentence pairs")
             found = found.without(glossary)
         sinks.write({"output": found.format(form).encode("utf-8", "surrogateescape")})
         work.watch.close()
@@ -345,17 +344,6 @@ def _found(
         )
         raw = None if text.tokens is None else _lines_of(text.raw, {one.pair for one in found})
         return replace(found, _raw=raw)
-
-
-def _inconsistent(found: TermList, known: list[tuple[str, str]], watch: Watch) -> bytes:
-    """Return lines of where the text translates known terms otherwise, and say how often."""
-    rows, places = [b"line\tsource\texpected\tfound\n"], found.inconsistencies(known)
-    for one in places:
-        row = [str(one.pair + 1), one.source, "; ".join(one.expected), one.found]
-        rows.append("\t".join(row).encode("utf-8", "surrogateescape") + b"\n")
-    lines = len({one.pair for one in places})
-    watch.say(f"known terms translated otherwise: {len(places)} times, in {lines} sentence pairs")
-    return b"".join(rows)
 
 
 def _lines_of(raw: "RawPairs", wanted: set[int]) -> dict[int, tuple[str, str]]:
