@@ -65,6 +65,7 @@ COMMANDS = {name: line for group in GROUPS.values() for name, line in group.item
 #: Modules that several commands share. Any other command's module has its name, with ``_`` for ``-`` and no ``.py``.
 SHARED = {
     "aligntools.cli": {
+        "aligned_text": ("filter", "check", "terms"),
         "grammars": ("extract-grammar", "filter-grammar"),
         "installation": ("drop-ins", "warmup"),
         "language_models": ("train-lm", "eval-lm"),

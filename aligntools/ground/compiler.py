@@ -1,10 +1,8 @@
 """How kernels are compiled and where the compiled code is kept: the one place that knows Numba's decorators.
 
-Compiled code is kept by what it was made of and for, not by where the package is installed. A folder is for the
-versions of Numba, LLVM, NumPy and Python, the CPU, and Numba's settings; a file in it is for a kernel, the sources of
-its module and of the kernel modules that this one imports, and a signature. (A kernel that calls a kernel of another
-file must be compiled again when that one changes, which Numba's own cache does not see.) So a ``warmup`` serves every
-environment and checkout with the same sources, and after a change what depends on it is compiled and nothing else.
+A folder is for the versions of Numba, LLVM, NumPy and Python, the CPU, and Numba's settings; a file in it is for a
+kernel, a signature, and the sources of its module and of the kernel modules that this one imports: a kernel that calls
+one of another file must be compiled again when that one changes, which Numba's own cache does not see.
 """
 
 import functools
@@ -135,16 +133,10 @@ def kernel(
 ) -> Any:
     """Compile a function lazily, without the GIL, cached.
 
-    fast: Allow sums to be reordered so that loops vectorise. The order is fixed in the compiled code, so results still
-        do not vary between runs or with the number of threads.
-    inline: Always inline into the calling kernel. Every kernel with floats that kernels call needs it: otherwise code
-        loaded from the cache may call another copy of it, optimized otherwise, than code just compiled did, and a
-        machine's first run would round differently from all later ones.
-    part: A step of another kernel: its source is put into its caller's before that is compiled, so that it takes no
-        compiling of its own, and rounds as if it had been written there. For steps that few kernels take; what many do,
-        or one at several places, compiles sooner with ``inline``.
-    owning: False for kernels that allocate nothing: they do not count references to their arrays. Where arrays come in
-        named tuples, counting at each use would cost more than the work.
+    fast: Allow sums to be reordered, in an order that the compiled code fixes, so that loops vectorise.
+    inline: Inline into the calling kernel, as floats need, or the first run rounds differently from what is loaded.
+    part: Put the source into its one caller's before that is compiled: a step that few kernels take.
+    owning: False for kernels that allocate nothing: they do not count references to arrays in named tuples.
     """
     if function is None:
         return functools.partial(kernel, fast=fast, inline=inline, part=part, owning=owning)

@@ -23,16 +23,10 @@ def normalized(counts: np.ndarray) -> np.ndarray:
 
 
 def expected(rows: Sequence[np.ndarray], alphas: Sequence[float]) -> tuple[list[np.ndarray], float]:
-    """Return ``exp E[log p]`` of distributions under their posteriors, and what the posteriors diverge from the priors.
+    """Return ``exp E[log p]`` of distributions under their posteriors, and what these diverge from the priors, in nats.
 
-    See Beal (2003), chapter 3.
-
-    rows (sequence of float64 [distributions, outcomes]): Parameters of the posteriors: expected counts, plus
-        ``alphas``.
-    alphas: Of the priors, one for each array.
-    Returns weights (list of float64 [distributions, outcomes]): Rows sum to less than 1.
-    Returns divergence: Kullback and Leibler's, in nats, of all. The log-likelihood under the weights less this is a
-        lower bound on the logarithm of the evidence.
+    rows (sequence of float64 [distributions, outcomes]): Expected counts plus ``alphas`` of the priors, one an array.
+    The log-likelihood under the weights less the divergence bounds the evidence (Beal 2003, chapter 3).
     """
     from scipy.special import digamma, gammaln
 

@@ -1,10 +1,8 @@
 """Exponentiated gradient with adaptive rates (Kivinen & Warmuth 1997; Bagos et al. 2004), for many distributions.
 
-A parameter ``p`` of a distribution moves to ``p exp(rate * dL/dp / N)``, normalized: every distribution stays on its
-simplex. ``N`` is the expected number of times that the distribution was used, which makes a rate of 1 about as bold
-as a step of EM whatever the size of the text. Each distribution has a rate of its own that grows while its steps
-agree with those before and is halved where they turn; a step that lowers the objective is taken back, and every
-rate halved.
+A parameter ``p`` of a distribution moves to ``p exp(rate * dL/dp / N)``, normalized; ``N`` is the expected number of
+times that the distribution was used, which makes a rate of 1 about as bold as a step of EM. A distribution's rate grows
+while its steps agree and is halved where they turn; after a step that lowers the objective all rates are halved.
 """
 
 from collections.abc import Callable

@@ -1,10 +1,8 @@
 """Minimizing smooth functions of many variables by limited-memory BFGS (Liu & Nocedal 1989).
 
-SciPy's own has two drawbacks here: its sums depend on the number of cores, so that the same training gives other
-bytes on another machine, and it cannot stop and go on. Here a step needs two passes over the history, in fixed
-blocks on threads: the inner products of everything with the newest vectors, from which the direction follows as
-numbers (Chen, Wang & Zhou 2014), and then the direction itself. Along it, a step that satisfies the weak Wolfe
-conditions is found by bracketing (Lewis & Overton 2013), so that the function falls with every step.
+SciPy's own sums depend on the number of cores, and it cannot stop and go on. Here a step needs two passes over the
+history, in fixed blocks: inner products, from which the direction follows as numbers (Chen, Wang & Zhou 2014), and the
+direction. A step along it satisfies the weak Wolfe conditions, found by bracketing (Lewis & Overton 2013).
 """
 
 from collections.abc import Callable, Sequence

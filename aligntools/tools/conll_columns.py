@@ -109,11 +109,8 @@ def put_in(
 ) -> Iterator[bytes]:
     """Put columns into CoNLL and leave all else as it is: comments, ranges, empty nodes, other columns.
 
-    columns: By column, its values: lines of values, of ``word_TAG`` with the words of FORM, or CoNLL with the same
-        column and FORMs (unless forms are put in).
+    columns: By column, lines of values, of ``word_TAG``, or CoNLL with the same FORMs (unless forms are put in).
     tokens: What there is a value for; surface tokens have FORM and MISC alone.
-    space: Stands for a space within a value, where the value that was there has one.
-    reading: Which columns are meant; of CoNLL that values are taken of, those of its own that CoNLL-U has.
     """
     places = [column_place(column) for column in columns]
     for place in places:

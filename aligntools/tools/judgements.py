@@ -1,9 +1,8 @@
 """What is found in a pair of sentences, by how often words have no link and how surprising it is that one has none.
 
-Function words often have none, names and numbers nearly always have one. What is usual for a word is the mean of what
-its other places in the text show, and of what a model learned: how much of the word it ascribes to NULL. How surprising
-a place is are log-odds of two distributions of the probability that a word has no link, in nine classes: that of words
-whose counterpart was taken out of a translation, and that of other words that are as seldom linked as this one.
+What is usual for a word is the mean of what its other places in the text show and of how much of it a model ascribes to
+NULL. How surprising a place is are log-odds of two distributions of the probability of no link, in nine classes: that
+of words whose counterpart was taken out of a translation, and that of other words as seldom linked as this one.
 """
 
 import re

@@ -27,8 +27,7 @@ from aligntools.links.alignments import links_of
 from aligntools.pipeline import Sinks
 from aligntools.tools.term_extraction import Term, find_terms
 from aligntools.tools.term_occurrences import InAnyCase, Inconsistency, inconsistencies
-from aligntools.tools.term_settings import TagPattern, TermFormat, TermSettings
-from aligntools.tools.term_settings import TermWriting as TermWriting
+from aligntools.tools.term_settings import TagPattern, TermFormat, TermSettings, TermWriting
 from aligntools.tools.text_work import TextWork
 from aligntools.words.tokenizers import languages_of, tokenizers
 

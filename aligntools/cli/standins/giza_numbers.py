@@ -20,8 +20,7 @@ def number_texts(
 ) -> list[tuple[str, int, str, int]]:
     """Write vocabularies and sentence pairs of texts, as plain2snt does; return the pairs with a blank side, left out.
 
-    weights: How often the pairs of each text count; 1 where there are fewer.
-    vcb, snt: The files of vocabularies, and of sentence pairs in both directions.
+    weights: How often the pairs of each text count, else 1; vcb, snt: of vocabularies, and of pairs in both directions.
     """
     counts: tuple[Counter[bytes], Counter[bytes]] = (Counter(), Counter())
     blocks: tuple[list[bytes], list[bytes]] = ([], [])
