@@ -94,20 +94,17 @@ def _forms(words: Sequence[str], having: Collection[str]) -> dict[str, list[tupl
     for word in words:
         if word in having:
             found.setdefault(word, []).append((word, 1.0))
-        others = [other for other in begun.get(word[:BEGINNING], ()) if other != word]
-        alike = [(shared, other) for other in others if (shared := _shared(word, other))]
+        alike = []  # how many letters two words begin with that are forms of one
+        for other in begun.get(word[:BEGINNING], ()):
+            shorter, longer = sorted((len(word), len(other)))
+            shared = next((k for k in range(shorter) if word[k] != other[k]), shorter)
+            if other != word and shared >= max(BEGINNING, SHARED * longer, longer - ENDING):
+                alike.append((shared, other))
         longest = max(alike, default=(0, ""))[0]
         for length, other in alike:
             if length == longest:
                 found.setdefault(other, []).append((word, FORM))
     return found
-
-
-def _shared(word: str, other: str) -> int:
-    """Return how many letters two words begin with that are forms of one; 0 for others."""
-    shorter, longer = sorted((len(word), len(other)))
-    shared = next((k for k in range(shorter) if word[k] != other[k]), shorter)
-    return shared if shared >= max(BEGINNING, SHARED * longer, longer - ENDING) else 0
 
 
 def merged(files: Iterable[Iterable[Entry]]) -> list[Entry]:

@@ -317,13 +317,13 @@ def _of_trees(
     offsets = np.append(0, np.cumsum([len(tree.words()) for tree in theirs])).astype(np.int64)
     text, flat, found, scored = _joined(name, offsets, target, split, alignments, settings, how)
     words = list(map(decoded, text.words))
-    # tags of the target's words: its own, XPOS before UPOS, or else those of the linked words
-    names = ("xpos", "upos") if isinstance(text, Conll) else ()
-    known = (filled_column(text, COLUMNS[name]) for name in names if isinstance(text, Conll))
-    own = next((values for values in known if set(values) - {b"_"}), None)
-    their_tags = [tag for tree in theirs for tag in tree.tags()]
-    linked = [their_tags[k] if k >= 0 else "_" for k in found.source.tolist()]
-    tags = linked if own is None else list(map(decoded, own))
+    tags: list[str] | None = None  # the target's own, XPOS before UPOS, or else those of the linked words
+    if isinstance(text, Conll):
+        columns = (filled_column(text, COLUMNS[name]) for name in ("xpos", "upos"))
+        tags = next((list(map(decoded, values)) for values in columns if set(values) - {b"_"}), None)
+    if tags is None:
+        their_tags = [tag for tree in theirs for tag in tree.tags()]
+        tags = [their_tags[k] if k >= 0 else "_" for k in found.source.tolist()]
     trees, carried, total = carry.partial_trees(theirs, text.offsets, flat, words, tags)
     return Projection(
         text, {}, found.reached, found.confidence, scored=scored, trees=trees, constituents=(carried, total)

@@ -300,12 +300,10 @@ def run(
         settings = replace(AlignerSettings(MODELS[model], best=best), p_null=p_null)
         if not spelled:
             settings = replace(settings, views=(0,), look_alike=False)
-        # jumps weigh so little that they matter in texts of a few lines only
-        tables = (priors.forward_jumps, priors.reverse_jumps) if priors is not None else ()
-        jumps = max((float(table.alphas.sum()) for table in tables), default=0.0)
-        weights = (
-            PriorWeights(prior_jumps=min(1.0, JUMP_COUNTS / jumps) if jumps else 0.0) if tables else PriorWeights()
-        )
+        weights = PriorWeights()
+        if priors is not None:  # jumps weigh so little that they matter in texts of a few lines only
+            jumps = max(float(table.alphas.sum()) for table in (priors.forward_jumps, priors.reverse_jumps))
+            weights = PriorWeights(prior_jumps=min(1.0, JUMP_COUNTS / jumps) if jumps else 0.0)
         weighted = WeightedPriors.of(priors, weights)
         how: Any = {"priors": weighted, "progress": progress, "keep_text": scores}
         aligner = train_with(bitext, settings, reading=Reading(), run=Run(pool), **how)
