@@ -1,7 +1,7 @@
 """Trained aligners: applied to sentence pairs, saved, loaded."""
 
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property, partial
@@ -355,7 +355,10 @@ class Aligner(ShownAsModel):
         with pool_of(run.threads) as pool:
             asked = aligner._sources if decisions.by_network else {}
             texts = aligner.texts_with_links(asked, sources, targets, reading, unbuffered, size, pool)
-            yield from align_parts(work, aligner, texts, run, pool, requests)
+            parts, tally = parts_to_align(texts, run, requests), requests[0] if requests else Tally()
+            with closing(map_parts(work, aligner, parts, run, pool, tally)) as done:
+                for found in done:
+                    yield from found
 
     def texts_with_links(
         self,
@@ -494,36 +497,22 @@ class PairRequest(NamedTuple):
         return blank, [GivenLinks.of(links)] * self.given
 
 
-def align_parts(
-    align: Callable[[Any, Part, Pool], Iterable[Alignments]],
-    aligner: Any,
-    texts: "Iterable[tuple[Bitext, list[GivenLinks]]]",
-    run: Run,
-    pool: Pool,
-    requests: tuple[Tally, str] | None = None,
-) -> Generator[Alignments, None, None]:
-    """Yield the alignments of the runs of a text, in order.
+def parts_to_align(
+    texts: "Iterable[tuple[Bitext, list[GivenLinks]]]", run: Run, requests: tuple[Tally, str] | None = None
+) -> Iterator[Part]:
+    """Yield the parts of a text in the ids of a model, with the links that were given of each.
 
-    texts: In the ids of the model, with the links that were given of each.
     requests: Counts blank answers to single pairs, with the name of their text.
     """
-    tally, path = requests or (Tally(), "")
-    parts = _parts(texts, path, run.asked, requests is not None)
-    with closing(map_parts(align, aligner, parts, run, pool, tally)) as done:
-        for found in done:
-            yield from found
-
-
-def _parts(texts: "Iterable[tuple[Bitext, list[GivenLinks]]]", path: str, sent: bool, requests: bool) -> Iterator[Part]:
     first = 0
     for text, given in texts:
         request = PairRequest(first + 1, text, len(given)) if requests else None
         whole: Any = text
-        if sent:  # without the words of the model, which workers have
+        if run.asked:  # without the words of the model, which workers have
             both = text.source_vocabulary, text.target_vocabulary
             unknown = [list(one.extra) if isinstance(one, ExtendedVocabulary) else [] for one in both]
             whole = text.source, text.target, *unknown, text.skipped
-        yield Part(path, first, first, (whole, given), request)
+        yield Part(requests[1] if requests else "", first, first, (whole, given), request)
         first += len(text)
 
 

@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 import numpy as np
 
-from aligntools.aligning.aligner import JOB, Aligner, align_parts, evidence_sources, text_of
+from aligntools.aligning.aligner import JOB, Aligner, evidence_sources, parts_to_align, text_of
 from aligntools.aligning.alignment import text_with_evidence
 from aligntools.aligning.alignments import Alignment, Alignments, with_words
 from aligntools.aligning.contrastive import tasks
@@ -40,7 +41,7 @@ from aligntools.ground.progress import Progress, Step, reporter
 from aligntools.ground.run import Run
 from aligntools.links.alignments import OneAlignment
 from aligntools.metrics.scorers import gold_of
-from aligntools.pipeline import Part, Tally
+from aligntools.pipeline import Part, Tally, map_parts
 
 if TYPE_CHECKING:
     from aligntools.ground.keywords import AppliedEvidenceKeywords, SearchingKeywords, WeightKeywords
@@ -232,7 +233,10 @@ class ContrastiveAligner:
         with pool_of(run.threads) as pool:
             read = self.aligner.texts_with_links(self._sources, sources, targets, reading, unbuffered, part, pool)
             work = partial(_align_part, decisions)
-            yield from align_parts(work, self, in_step(read, evidence), run, pool, requests)
+            parts = parts_to_align(in_step(read, evidence), run, requests)
+            with closing(map_parts(work, self, parts, run, pool, requests[0] if requests else Tally())) as done:
+                for found in done:
+                    yield from found
 
 
 def load_contrastive_weights(
