@@ -312,14 +312,8 @@ class Aligner(ShownAsModel):
     ) -> Iterator[Alignments]:
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed.
 
-        Parameters
-        ----------
-        directions : bool
-            Find the links of the single directions too.
-        counter : PriorCounter or None
-            Counts the links of both directions; in this process alone.
-        requests : (Tally, str) or None
-            Where single pairs have a blank answer if they fail: what counts them, and the name of their text.
+        counter: Counts the links of both directions; in this process alone.
+        requests: Where single pairs have a blank answer if they fail: what counts them, and the name of their text.
         """
         given = Keywords("align_blocks", options)
         decisions = given.take(Decisions, "decisions").suiting(self.settings.direction, self.weights is not None)

@@ -203,12 +203,8 @@ class AlignerSettings(Settings):
     def resolved(self, n_tokens: int) -> "ResolvedSettings":
         """Return the settings with everything chosen, for a corpus of so many source tokens.
 
-        ``fast`` is replaced by what it means, and ``best``, which is about decisions and rounds, is left out.
-
-        Raises
-        ------
-        UsageProblem
-            When settings exclude each other, or one is outside its range.
+        ``fast`` is replaced by what it means, and ``best``, which is about decisions and rounds, is left out. Settings
+        that exclude each other are refused.
         """
         self.checked()
         chosen: dict[str, Any] = {"fast": False, "best": False}
@@ -338,13 +334,7 @@ class ReconstructionSettings(Settings):
     mre_rate: float = option(1.0, "Rate of every distribution, at the beginning.", allowed=amounts(0, 1000))
 
     def resolved(self, estimator: str) -> Self:
-        """Return the same with everything chosen, for a start that ``estimator`` made.
-
-        Raises
-        ------
-        UsageProblem
-            When a number is outside its range.
-        """
+        """Return the same with everything chosen, for a start that ``estimator`` made."""
         self.checked()
         smoothing = (20.0 if estimator == "em" else 0.0) if self.mre_smoothing is None else self.mre_smoothing
         null = estimator == "vb" if self.mre_null is None else self.mre_null
@@ -413,13 +403,7 @@ class Decisions(Settings):
         return self.symmetrize == Decisions.symmetrize
 
     def suiting(self, direction: str, network: bool = False) -> Self:
-        """Return these decisions, checked for a model of both directions or of one, that has a network or not.
-
-        Raises
-        ------
-        UsageProblem
-            When one changes nothing.
-        """
+        """Return these decisions; refuse what changes nothing for a model of this direction, with a network or not."""
         one = f"the {direction} direction alone"
         jointly = self.jointly and direction == "both"
         if direction != "both" and self.symmetrize != Decisions.symmetrize:
