@@ -186,18 +186,6 @@ def test_neither_threads_nor_memory_change_a_byte(monkeypatch, tmp_path, random_
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_whole_grammar_is_what_its_text_reads(tmp_path):
-    from aligntools.formats.translation.grammar_text import read_grammar, write_grammar
-
-    grammar = extract_grammar(*bitext(CORPUS), tight(features="full"))
-    write_grammar(tmp_path / "g", grammar)
-    again = read_grammar(tmp_path / "g")
-    for name in ("source", "target", "source_offsets", "target_offsets", "features", "links", "links_offsets"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(grammar, name))
-    assert again.feature_names == grammar.feature_names
-    assert again.source_vocabulary.words() == grammar.source_vocabulary.words()
-
-
 def test_counts_ties_and_long_sentences():
     corpus = [(["a"], [word], [(0, 0)]) for word in "xxxyyz"]
     found = as_dict(extract_grammar(*bitext(corpus), tight(keep=2)))
