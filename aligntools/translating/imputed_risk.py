@@ -2,14 +2,13 @@
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from aligntools.formats.annotation.tagged_text import Tokens
-from aligntools.formats.inputs.sentences import PathLike, Split, Text, read_lines
+from aligntools.formats.inputs.sentences import Lines, PathLike, Text, read_lines
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import Loading, Splitting
 from aligntools.ground.declarations import Keywords, taking
@@ -22,12 +21,18 @@ from aligntools.translating.grammars import Grammar, grammar_of
 from aligntools.translating.language_models import LanguageModel
 from aligntools.translating.lattices import joined
 from aligntools.translating.settings import LONGEST, DecoderSettings, ImputationSettings, TuningSettings
-from aligntools.translating.translation_weights import TranslationWeights, WeightsInput, weights_of, with_bigrams
+from aligntools.translating.translation_weights import (
+    TranslationWeights,
+    WeightsInput,
+    in_order,
+    weights_of,
+    with_bigrams,
+)
 
 if TYPE_CHECKING:
     from aligntools.formats.translation.grammar import GrammarRules
     from aligntools.ground.keywords import TuneKeywords
-    from aligntools.translating.tuning.learning import ReverseSystem
+    from aligntools.translating.decoding.decoder import System
 
 _log = logging.getLogger("aligntools")
 
@@ -102,9 +107,25 @@ def tune(
     split, verify = given.take(Splitting).split, given.take(Loading).verify
     given.end()
     _check(supervised, references, monolingual, reversed_, settings, imputation, checkpoint)
-    _tell_unused(settings, imputation, bool(monolingual), reversed_, tags is not None)
-    text, others, alone = _texts(supervised, references, monolingual, split)
-    reverse = _reverse(**reversed_, span=decoding.span_limit, verify=verify) if monolingual else None
+    imputes = bool(monolingual)
+    unused = settings.unused(imputes and imputation.impute == "lattice", tags is not None) | imputation.unused(imputes)
+    if not imputes:
+        unused |= {f"reverse_{k}": "there is no monolingual text" for k, one in reversed_.items() if one is not None}
+        reversed_ = dict.fromkeys(reversed_)
+    for name, about in unused.items():
+        _log.warning("`%s` changes nothing: %s", name, about)
+    text = None if supervised is None else read_lines(supervised, split)
+    alone = [read_lines(one, split) for one in monolingual]
+    others = _same_length([read_lines(one, split) for one in references], text)
+    alone = _not_over_long(_same_length(alone, None, words=True))
+    if text is not None:
+        text, *others = _not_over_long([text, *others])
+
+    @lru_cache(maxsize=1)  # trees of one text ask twice
+    def read(text: Lines) -> "GrammarRules":
+        return grammar_of(reversed_["grammar"], text, decoding.span_limit, verify).rules
+
+    reverse = _reverse(read, reversed_["lm"], reversed_["weights"], verify)
     from aligntools.translating.tuning.learning import Learner, starting_weights
     from aligntools.translating.tuning.round_trips import source_sides
     from aligntools.translating.tuning.tuning import NothingLearned
@@ -118,12 +139,13 @@ def tune(
     folder = None if checkpoint is None else os.fspath(checkpoint)
     begin = weights_of(start)
     with pool_of(run.threads) as pool, mapping_if_asked(run, pool) as blocks:
-        learner = Learner(settings, decoding, imputation, folder, tell, pool, blocks)
+        of_reverse = reverse, name_of(reversed_["grammar"], "<reverse grammar>")
+        learner = Learner(settings, decoding, imputation, folder, tell, pool, blocks, *of_reverse)
         imputed, known = [], [] if text is None else [text]
-        if reverse is not None and imputation.impute == "rules":
-            known += [source_sides(reverse.read(one)) for one in alone]
-        elif reverse is not None:
-            imputed = [learner.impute(reverse, one, k) for k, one in enumerate(alone)]
+        if imputation.impute == "rules":
+            known += [source_sides(read(one)) for one in alone]
+        else:
+            imputed = [learner.impute(one, k) for k, one in enumerate(alone)]
             known += [sources for sources, *_ in imputed]
         rules = grammar_of(grammar, joined(known), decoding.span_limit, verify).rules
         if tags is not None:
@@ -131,26 +153,13 @@ def tune(
         model = lm if isinstance(lm, LanguageModel) else LanguageModel.load(lm, verify=verify)
         first = starting_weights(rules, None if begin is None else dict(begin.features), name_of(start, "<weights>"))
         try:
-            return TranslationWeights(*learner.learn(rules, model.ngrams, first, text, others, alone, imputed, reverse))
+            return TranslationWeights(*learner.learn(rules, model.ngrams, first, text, others, alone, imputed))
         except NothingLearned as error:
             names = ", ".join(one.name for one in ([] if text is None else [text]) + others + alone)
             raise DataError(names, None, str(error)) from None
 
 
-def _texts(
-    supervised: Text | None, references: Sequence[Text], monolingual: Sequence[Text], split: Split | None
-) -> tuple[Tokens | None, list[Tokens], list[Tokens]]:
-    """Read the supervised text, references and monolingual texts; check that they have as many sentences."""
-    text = None if supervised is None else read_lines(supervised, split)
-    alone = [read_lines(one, split) for one in monolingual]
-    others = _same_length([read_lines(one, split) for one in references], text)
-    alone = _not_over_long(_same_length(alone, None, words=True))
-    if text is not None:
-        text, *others = _not_over_long([text, *others])
-    return text, others, alone
-
-
-def _not_over_long(texts: list[Tokens]) -> list[Tokens]:
+def _not_over_long(texts: list[Lines]) -> list[Lines]:
     """Return texts without the sentences that are over-long in one of them; say how many these are."""
     lengths = np.array([np.diff(text.offsets) for text in texts])
     if not (lengths > LONGEST).any():
@@ -190,19 +199,7 @@ def _check(
         raise UsageProblem(f"`checkpoint`: {os.fspath(checkpoint)} is not a directory")
 
 
-def _tell_unused(
-    settings: TuningSettings, imputation: ImputationSettings, imputes: bool, reverse: Mapping[str, Any], tags: bool
-) -> None:
-    """Log what was given that changes nothing; ``imputes`` and ``tags``: whether there is such text."""
-    found = settings.unused(imputes and imputation.impute == "lattice", tags) | imputation.unused(imputes)
-    if not imputes:
-        alone = [f"reverse_{name}" for name, given in reverse.items() if given is not None]
-        found |= dict.fromkeys(alone, "there is no monolingual text")
-    for name, about in found.items():
-        _log.warning("`%s` changes nothing: %s", name, about)
-
-
-def _same_length(texts: list[Tokens], first: Tokens | None, words: bool = False) -> list[Tokens]:
+def _same_length(texts: list[Lines], first: Lines | None, words: bool = False) -> list[Lines]:
     """Check that texts have as many sentences as the first, and words."""
     for text in texts:
         if words and not text.words:
@@ -215,16 +212,19 @@ def _same_length(texts: list[Tokens], first: Tokens | None, words: bool = False)
 
 
 def _reverse(
-    grammar: Grammar | PathLike, lm: LanguageModel | PathLike | None, weights: WeightsInput, span: int, verify: bool
-) -> "ReverseSystem":
-    from aligntools.translating.tuning.learning import ReverseSystem
-
-    @lru_cache(maxsize=1)  # trees of one text ask twice
-    def read(text: Tokens) -> "GrammarRules":
-        return grammar_of(grammar, text, span, verify).rules
+    read: "Callable[[Lines], GrammarRules]", lm: LanguageModel | PathLike | None, weights: WeightsInput, verify: bool
+) -> "Callable[[Lines, DecoderSettings], System]":
+    """Return what makes the reverse system of a text, of the rules that ``read`` returns for it."""
+    from aligntools.translating.decoding.decoder import System
+    from aligntools.translating.decoding.system_tables import feature_names
 
     model = lm if isinstance(lm, LanguageModel) or lm is None else LanguageModel.load(lm, verify=verify)
-    learned = weights_of(weights)
-    assert learned is not None
-    names = name_of(grammar, "<reverse grammar>"), name_of(weights, "<reverse weights>")
-    return ReverseSystem(read, None if model is None else model.ngrams, dict(learned.features), *names)
+    learned, name = weights_of(weights), name_of(weights, "<reverse weights>")
+
+    def made(text: Lines, settings: DecoderSettings) -> System:
+        assert learned is not None
+        rules = read(text)
+        known = in_order(name, learned.features, feature_names(rules))
+        return System(rules, None if model is None else model.ngrams, known, settings)
+
+    return made

@@ -442,7 +442,7 @@ _BAR = np.frombuffer(b" ||| ", np.uint8)
 _LEFT = np.frombuffer(b" [X][X]", np.uint8)
 
 
-@kernel(fast=False)
+@kernel(fast=False, inline=True)
 def _copy(text, begin, end, out, at):
     """Write bytes of a text; return where they end."""
     for place in range(begin, end):

@@ -45,36 +45,30 @@ Weights = dict[str, float]
 JOBS = 64
 
 
-class SystemInWorkers:
-    """A system with which workers decode the sentences of a text."""
+#: Does a job ``(kept system, *arguments, some sentences, pool)`` for each part of a text, in workers.
+Workers: TypeAlias = Callable[..., list[Any]]
 
-    def __init__(self, blocks: BlockMap, system: System) -> None:
-        self._blocks, self._system = blocks, blocks.keep(system)
 
-    def search(
-        self, sentences: EncodedText, weights: np.ndarray, order: np.ndarray, k: int, whole: bool
-    ) -> tuple[CandidateLists, Hypergraph | None]:
-        """Return the k best translations of each sentence and, if the ``whole`` is wanted, the hypergraphs.
+def workers_of(blocks: BlockMap | None, system: System) -> Workers | None:
+    """Return what does ``job`` with a system for the parts of a text: ``(job, sentences, *arguments)``."""
+    if blocks is None:
+        return None
+    kept = blocks.keep(system)
 
-        weights (float64 [features]).
-        order (int32 [system's features]): The number of each of the system's features among these.
-        """
-        found = self._found(sentences, partial(_search, self._system, weights, order, k, whole))
-        lists, forests = zip(*found, strict=True)
-        return lists[0].followed(*lists[1:]), join(forests) if whole else None
-
-    def forest(self, sentences: EncodedText) -> Hypergraph:
-        """Return the hypergraph of each sentence, under the system's own weights."""
-        return join(self._found(sentences, partial(_forest, self._system)))
-
-    def _found(self, sentences: EncodedText, job: Callable[..., Any]) -> list[Any]:
+    def run(job: Callable[..., Any], sentences: EncodedText, *arguments: Any) -> list[Any]:
         runs = balanced_blocks(np.diff(sentences.offsets) + 1, JOBS) or [(0, 0)]
-        return list(self._blocks.run("decoding", job, (sentences.part(*run) for run in runs)))
+        return list(blocks.run("decoding", partial(job, kept, *arguments), (sentences.part(*run) for run in runs)))
+
+    return run
 
 
 def _search(
     system: Kept, weights: np.ndarray, order: np.ndarray, k: int, whole: bool, sentences: EncodedText, pool: Pool
 ) -> tuple[CandidateLists, Hypergraph | None]:
+    """Return the k best translations and, if the ``whole`` is wanted, the hypergraphs.
+
+    weights (float64 [features]), order (int32 [system's features]): The number of each of the latter among the former.
+    """
     own = weights[order]
     used = system.made(lambda kept: kept.with_weights(own), own.tobytes())
     h = _renumbered(used.forest(sentences, pool), order)
@@ -85,6 +79,12 @@ def _search(
 def _forest(system: Kept, sentences: EncodedText, pool: Pool) -> Hypergraph:
     found: Hypergraph = system.get().forest(sentences, pool)
     return found
+
+
+def _decoded(system: System, text: Lines, pool: Pool | None, workers: Workers | None) -> tuple[EncodedText, Hypergraph]:
+    """Return a text's sentences as a system numbers them, and their hypergraphs."""
+    sentences = system.encode(text.words, text.offsets)
+    return sentences, system.forest(sentences, pool) if workers is None else join(workers(_forest, sentences))
 
 
 def _renumbered(forest: Hypergraph, order: np.ndarray) -> Hypergraph:
@@ -101,7 +101,7 @@ def tuning_set(
     counted: bool = True,
     names: Sequence[str] | None = None,
     pool: Pool | None = None,
-    workers: SystemInWorkers | None = None,
+    workers: Workers | None = None,
 ) -> TuningSet:
     """Return sentences that a system translates, with their references.
 
@@ -123,11 +123,13 @@ def tuning_set(
     def force(words: np.ndarray, offsets: np.ndarray, pool: Pool | None) -> Hypergraph:
         return _renumbered(system.forced(sentences, words, offsets, pool), order)
 
-    made = TuningSet(decode, table, groups, shares, counted)
-    made.reachable = Reachable.of(force, [(side.tokens, side.offsets) for side in sides], groups)
-    if workers is not None:
-        made.in_workers = lambda weights, k, whole: workers.search(sentences, weights, order, k, whole)
-    return made
+    def search(weights: np.ndarray, k: int, whole: bool) -> tuple[CandidateLists, Hypergraph | None]:
+        assert workers is not None
+        lists, forests = zip(*workers(_search, sentences, weights, order, k, whole), strict=True)
+        return lists[0].followed(*lists[1:]), join(forests) if whole else None
+
+    reachable = Reachable.of(force, [(side.tokens, side.offsets) for side in sides], groups)
+    return TuningSet(decode, table, groups, shares, counted, search if workers else None, reachable)
 
 
 #: Imputed sources, or lattices of them, with the sentence and the probability of each.
@@ -140,15 +142,14 @@ def impute_text(
     how: ImputationSettings,
     seed: int = 1,
     pool: Pool | None = None,
-    workers: SystemInWorkers | None = None,
+    workers: Workers | None = None,
 ) -> ImputedText:
     """Impute sources of target sentences, or lattices of them, whose arcs have the logarithm of their probability.
 
     system: The reverse system; for lattices with ``full_states``.
     Raises DataError when memory does not hold the lattice of a sentence; with the text's name and the line's number.
     """
-    sentences = system.encode(text.words, text.offsets)
-    forest = system.forest(sentences, pool) if workers is None else workers.forest(sentences)
+    sentences, forest = _decoded(system, text, pool, workers)
     name = system.names(sentences)
     if how.impute != "lattice":
         drawn = how.impute, how.n_sources, how.reverse_gamma, seed, pool, how.source_weights == "equal"
@@ -171,6 +172,8 @@ class Learner:
 
     checkpoint: Folder for the state of each round.
     blocks: Decodes in workers; None: here.
+    reverse: Takes a text and settings and returns the system, of the rules that it can use, that imputes its sources.
+    reverse_name: What messages call its grammar.
     """
 
     tuning: TuningSettings
@@ -179,24 +182,21 @@ class Learner:
     checkpoint: str | None
     tell: Callable[[str, dict[str, Any]], None]
     pool: Pool
-    blocks: BlockMap | None = None
-
-    def _workers(self, system: System) -> SystemInWorkers | None:
-        return None if self.blocks is None else SystemInWorkers(self.blocks, system)
+    blocks: BlockMap | None
+    reverse: Callable[[Lines, DecoderSettings], System]
+    reverse_name: str
 
     def _settings(self, full_states: bool) -> DecoderSettings:
         return DecoderSettings(self.decoding.pop_limit, self.decoding.span_limit, full_states)
 
-    def _reverse(self, reverse: "ReverseSystem", text: Tokens, full_states: bool = False) -> System:
-        rules = reverse.read(text)
-        weights = in_order(reverse.path, reverse.weights, feature_names(rules))
-        return System(rules, reverse.lm, weights, self._settings(full_states))
+    def backward(self, text: Lines) -> System:
+        """Return the reverse system of a target text."""
+        return self.reverse(text, self._settings(self.imputation.impute == "lattice"))
 
-    def impute(self, reverse: "ReverseSystem", text: Tokens, number: int) -> ImputedText:
+    def impute(self, text: Lines, number: int) -> ImputedText:
         """Impute the sources of target text number ``number``."""
-        lattices = self.imputation.impute == "lattice"
-        system = self._reverse(reverse, text, lattices)
-        seed, workers = self.tuning.seed + number, self._workers(system)
+        lattices, system = self.imputation.impute == "lattice", self.backward(text)
+        seed, workers = self.tuning.seed + number, workers_of(self.blocks, system)
         found = impute_text(system, text, self.imputation, seed, self.pool, workers)
         size = {"lattices": len(found[0]), "arcs": len(found[0].words)} if lattices else {"sources": len(found[0])}
         self.tell("imputing", size | {"sentences": len(text)})
@@ -211,13 +211,11 @@ class Learner:
         references: Sequence[Tokens],
         monolingual: Sequence[Tokens],
         imputed: Sequence[ImputedText],
-        reverse: "ReverseSystem | None",
     ) -> tuple[Weights, dict[str, Any]]:
         """Learn weights.
 
         monolingual: Target texts, translations of the same sentences.
-        imputed: Sources of each of these, unless trees are imputed.
-        reverse: For trees that are translated rule by rule.
+        imputed: Sources of each of these, unless trees are imputed, which are translated rule by rule.
         """
         full_states = self.tuning.forest and self.tuning.method == "risk"  # edges decide which n-grams are there
         system = System(rules, lm, start, self._settings(full_states))
@@ -225,20 +223,21 @@ class Learner:
         of_arcs = dict.fromkeys((name for one in lattices for name in one.names), 1.0)
         names = [*system.features, *of_arcs]
         frozen = {len(system.features) + k: weight for k, weight in enumerate(of_arcs.values())}
-        made, workers, set_of = [], self._workers(system), partial(tuning_set, names=names, pool=self.pool)
+        made, workers = [], workers_of(self.blocks, system)
+        set_of = partial(tuning_set, names=names, pool=self.pool)
         if supervised is not None:
             made.append(set_of(system, supervised, references, workers=workers))
         weight, alone = self.imputation.monolingual_weight, supervised is None or self.tuning.choose != "supervised"
         own = system.for_arcs(of_arcs) if of_arcs else system
-        workers = self._workers(own) if of_arcs else workers
+        workers = workers_of(self.blocks, own) if of_arcs else workers
         for sources, groups, shares in imputed:
             made.append(set_of(own, sources, monolingual, groups, weight * shares, alone, workers=workers))
-        if reverse is not None and self.imputation.impute == "rules":
-            for composing, trees, groups, shares in self._round_trips(reverse, monolingual, rules):
+        if self.imputation.impute == "rules":
+            for composing, trees, groups, shares in [self._round_trips(text, rules) for text in monolingual]:
                 longest = int(np.diff(trees.offsets).max(initial=1))
                 how = self.decoding.pop_limit, longest, full_states, True, False
                 composed = System(composing, lm, system.weights, DecoderSettings(*how))
-                workers = self._workers(composed)
+                workers = workers_of(self.blocks, composed)
                 made.append(set_of(composed, trees, monolingual, groups, weight * shares, alone, workers=workers))
         if self.tuning.forest and self.tuning.method == "likelihood":
             self._reach(made)
@@ -259,23 +258,17 @@ class Learner:
             about["loss"] = self.tuning.loss
         return dict(zip(system.features, learned.tolist(), strict=False)), about
 
-    def _round_trips(
-        self, reverse: "ReverseSystem", texts: Sequence[Tokens], forward: GrammarRules
-    ) -> list[RoundTrips]:
-        """Return the reverse derivations of each text, with the rules that translate them."""
-        found = []
-        for text in texts:
-            system = self._reverse(reverse, text)
-            sentences, workers = system.encode(text.words, text.offsets), self._workers(system)
-            forest = system.forest(sentences, self.pool) if workers is None else workers.forest(sentences)
-            how = self.imputation.n_sources, self.imputation.reverse_gamma, sentences.extra, self.pool
-            rules, trees, groups, shares = round_trips(forest, system.weights, system.grammar, forward, *how)
-            if not len(trees):
-                problem = "no derivation has rules whose target sides are all source sides of `grammar`"
-                raise DataError(reverse.grammar, None, problem)
-            self.tell("composing", {"rules": len(rules), "trees": len(trees), "sentences": len(np.unique(groups))})
-            found.append((rules, trees, groups, shares))
-        return found
+    def _round_trips(self, text: Lines, forward: GrammarRules) -> RoundTrips:
+        """Return the reverse derivations of a text, with the rules that translate them."""
+        system = self.backward(text)
+        sentences, forest = _decoded(system, text, self.pool, workers_of(self.blocks, system))
+        how = self.imputation.n_sources, self.imputation.reverse_gamma, sentences.extra, self.pool
+        rules, trees, groups, shares = round_trips(forest, system.weights, system.grammar, forward, *how)
+        if not len(trees):
+            problem = "no derivation has rules whose target sides are all source sides of `grammar`"
+            raise DataError(self.reverse_name, None, problem)
+        self.tell("composing", {"rules": len(rules), "trees": len(trees), "sentences": len(np.unique(groups))})
+        return rules, trees, groups, shares
 
     def _reach(self, made: Sequence[TuningSet]) -> None:
         """Derive the references, and say how many can be derived."""
@@ -325,21 +318,6 @@ class Learner:
 
         keep = (lambda state: save_state(path, own, state)) if path else None
         return tune(made, begin, self.tuning, frozen, self.pool, report, keep)
-
-
-@dataclass(eq=False)
-class ReverseSystem:
-    """What imputes sources of target text.
-
-    read: Takes texts and returns the rules that they can use.
-    grammar, path: What messages call the grammar and the weights.
-    """
-
-    read: Callable[..., GrammarRules]
-    lm: NgramModel | None
-    weights: Weights
-    grammar: str = "<reverse grammar>"
-    path: str = "<reverse weights>"
 
 
 def starting_weights(rules: GrammarRules, start: Weights | None, path: str) -> np.ndarray:
