@@ -81,7 +81,6 @@ class AerScore(Score):
     precision where the alignment has no links, F1 where one of them is. The AER of nothing where nothing is sure is 0.
 
     links, sure, possible, links_in_sure, links_in_possible: The sizes of A, S, P, A∩S and A∩P.
-    null_links: Links to NULL that the gold file has and that were left out.
     """
 
     NAME, HEADLINE, TITLE, SYSTEM = "aer", "aer", "AER", "alignment"
@@ -101,7 +100,7 @@ class AerScore(Score):
     recall: float | None
     f1: float | None
     aer: float
-    null_links: int = field(default=0, repr=False)
+    null_links: int = field(default=0, repr=False)  # Links to NULL that the gold file has and that were left out
     figures = staticmethod(figures)
 
     @classmethod

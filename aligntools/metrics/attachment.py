@@ -154,14 +154,12 @@ class DependencyTrees:
     """Dependency trees of a text.
 
     heads (int32 [words]): Number of the head in its sentence, counted from 1; 0 for a root, -1 where there is none.
-    offsets (int64 [sentences + 1]): Sentence ``n`` has the words ``offsets[n]:offsets[n + 1]``.
-    labels: The label of each word's edge, its relation to the head.
     alignment: Of trees that `in_words_of` made: which words of the file are words of the gold.
     """
 
     heads: np.ndarray
-    offsets: np.ndarray
-    labels: list[bytes] | None = None
+    offsets: np.ndarray  # int64 [sentences + 1]: Sentence ``n`` has the words ``offsets[n]:offsets[n + 1]``
+    labels: list[bytes] | None = None  # The label of each word's edge, its relation to the head
     words: list[bytes] | None = None
     tags: list[bytes] | None = None
     lines: np.ndarray | None = None
@@ -216,8 +214,6 @@ class TreeScore(Score):
     words, sentences: Words that count, and sentences that have any.
     uas, las: Shares of these words with the right head, and with the right head and label; ``las`` is None where one
         side has no labels.
-    complete: Share of the sentences whose counted words all have the right head.
-    root: Share of the gold trees' counted roots that are roots.
     """
 
     NAME, HEADLINE, TITLE, SYSTEM = "uas", "uas", "UAS", "parser"
@@ -232,8 +228,8 @@ class TreeScore(Score):
     sentences: int
     uas: float
     las: float | None
-    complete: float
-    root: float
+    complete: float  # Share of the sentences whose counted words all have the right head
+    root: float  # Share of the gold trees' counted roots that are roots
     gold: DependencyTrees = field(repr=False)
     hypothesis: DependencyTrees = field(repr=False)
     figures = staticmethod(figures)

@@ -59,8 +59,6 @@ class Score(ABC):
     LEGEND: Explains abbreviations of the table; may be empty.
     CELLS: The columns of the table and the fields that they show, the headline first.
     GOLD_LINE: What the gold has, for below the table; may be empty.
-    counts (int64 [sentences, labels]): What the figures are made from.
-    how: The settings that change the numbers.
     """
 
     NAME: ClassVar[str]
@@ -71,8 +69,8 @@ class Score(ABC):
     LEGEND: ClassVar[str] = ""
     CELLS: ClassVar[dict[str, str]]
     GOLD_LINE: ClassVar[str] = ""
-    counts: np.ndarray = field(repr=False)
-    how: Any = field(default=None, repr=False)
+    counts: np.ndarray = field(repr=False)  # int64 [sentences, labels]: What the figures are made from
+    how: Any = field(default=None, repr=False)  # The settings that change the numbers
     signature: Signature
 
     @classmethod

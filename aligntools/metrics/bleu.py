@@ -142,14 +142,10 @@ def sentence_bleu(counts: npt.ArrayLike, smoothing: str = "exp", value: float | 
 
 
 class Segments(NamedTuple):
-    """A text as numbers: the same word has the same number in all texts that are scored together.
+    """A text as numbers: the same word has the same number in all texts that are scored together."""
 
-    words (int32 [words]): All sentences, joined.
-    offsets (int64 [sentences + 1]): Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``.
-    """
-
-    words: np.ndarray
-    offsets: np.ndarray
+    words: np.ndarray  # int32 [words]: All sentences, joined
+    offsets: np.ndarray  # int64 [sentences + 1]: Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``
 
 
 _GRAMS = [f"{n}-gram" for n in range(1, ORDER + 1)]
@@ -157,11 +153,7 @@ _GRAMS = [f"{n}-gram" for n in range(1, ORDER + 1)]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BleuScore(Score):
-    """A corpus's figures, as fractions.
-
-    precisions: Of order 1 to 4, smoothed.
-    ratio: Words of the translations to words of the closest references.
-    """
+    """A corpus's figures, as fractions."""
 
     NAME, HEADLINE, TITLE, SYSTEM = "bleu", "bleu", "BLEU", "translation"
     LABELS = (*(f"{n}_matches" for n in _GRAMS), *(f"{n}s" for n in _GRAMS), "words", "reference_words")
@@ -170,9 +162,9 @@ class BleuScore(Score):
         " p: approximate randomization"
     )
     bleu: float
-    precisions: tuple[float, ...]
+    precisions: tuple[float, ...]  # Of order 1 to 4, smoothed
     brevity_penalty: float
-    ratio: float
+    ratio: float  # Words of the translations to words of the closest references
     words: int
     reference_words: int
 

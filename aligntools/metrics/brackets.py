@@ -116,10 +116,7 @@ class BracketScore(Score):
     """Figures of brackets, as fractions of 1 (0 where nothing was counted).
 
     sentences, failed: Sentences that count, and those of them that have no tree: all their gold brackets are missing.
-    exact: Share of the sentences that have all gold brackets and no other.
-    crossing: Brackets of a sentence that cross a gold one, in the mean.
     without_crossing, up_to_two: Shares of the sentences that have none, or two at most.
-    tags: Share of the words that count whose tag is the gold's.
     """
 
     NAME, HEADLINE, TITLE, SYSTEM = "brackets", "f1", "F1", "parsed"
@@ -135,11 +132,11 @@ class BracketScore(Score):
     f1: float
     precision: float
     recall: float
-    exact: float
-    crossing: float
+    exact: float  # Share of the sentences that have all gold brackets and no other
+    crossing: float  # Brackets of a sentence that cross a gold one, in the mean
     without_crossing: float
     up_to_two: float
-    tags: float
+    tags: float  # Share of the words that count whose tag is the gold's
     gold: Sequence[Tree] = field(repr=False)
     hypothesis: Sequence[Tree] = field(repr=False)
     figures = staticmethod(figures)

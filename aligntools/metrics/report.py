@@ -19,14 +19,13 @@ class ScoreReport:
     intervals: 95 % intervals of the headline figure; an item is None where the figure does not apply. Empty unless
         asked for.
     differences: Each score minus the first, which itself has None. Empty unless asked for.
-    signature: One for all: where they differ, every value.
     """
 
     names: tuple[str, ...]
     scores: tuple[Score, ...]
     intervals: tuple[tuple[float, float] | None, ...]
     differences: tuple[Difference | None, ...]
-    signature: Signature
+    signature: Signature  # One for all: where they differ, every value
 
     def text(self, *, verbose: bool = False, by: Sequence[str] = ()) -> str:
         """Return the table, the differences, and the signature."""

@@ -21,16 +21,11 @@ _CELLS = 20_000_000  # a larger table is no table of tags
 
 @dataclass(frozen=True, eq=False)
 class Contingency:
-    """How often each label was predicted for each tag.
+    """How often each label was predicted for each tag."""
 
-    counts (int64 [tags, labels]).
-    gold: The tags that occur in the gold, sorted.
-    predicted: The labels that occur in the prediction, sorted.
-    """
-
-    counts: np.ndarray
-    gold: list[bytes]
-    predicted: list[bytes]
+    counts: np.ndarray  # int64 [tags, labels]
+    gold: list[bytes]  # The tags that occur in the gold, sorted
+    predicted: list[bytes]  # The labels that occur in the prediction, sorted
 
     @property
     def words(self) -> int:
@@ -113,20 +108,18 @@ class Information:
 
     gold, predicted: Entropies H(G) of the tags and H(P) of the labels.
     gold_given_predicted, predicted_given_gold: Conditional entropies H(G|P) and H(P|G).
-    vi: Variation of information, H(G|P) + H(P|G) (Meila 2007): 0 for the same partition.
     homogeneity, completeness: 1 - H(G|P) / H(G) and 1 - H(P|G) / H(P), and 1 where the denominator is 0 (Rosenberg &
         Hirschberg 2007).
-    v_measure: Their harmonic mean; 0 when both are 0.
     """
 
     gold: float
     predicted: float
     gold_given_predicted: float
     predicted_given_gold: float
-    vi: float
+    vi: float  # Variation of information, H(G|P) + H(P|G) (Meila 2007): 0 for the same partition
     homogeneity: float
     completeness: float
-    v_measure: float
+    v_measure: float  # Their harmonic mean; 0 when both are 0
 
 
 def information(table: Contingency) -> Information:

@@ -129,13 +129,12 @@ class Rule:
     """A rule of a grammar; both sides are of category X.
 
     source, target: Words, and ``[X,1]`` and ``[X,2]`` for the nonterminals.
-    links: Linked words, by their places on both sides.
     """
 
     source: tuple[str, ...]
     target: tuple[str, ...]
     features: dict[str, float]
-    links: tuple[tuple[int, int], ...]
+    links: tuple[tuple[int, int], ...]  # Linked words, by their places on both sides
 
     def __str__(self) -> str:
         features = " ".join(f"{name}={value:.5g}" for name, value in self.features.items())

@@ -38,11 +38,10 @@ _log = logging.getLogger("aligntools")
 class SentenceScore:
     """What a language model says of one sentence.
 
-    log_probability: Natural logarithm, the end of the sentence included; 0 for a blank line.
     words, unknown: Words without the end of the sentence, and those of them that the model does not know.
     """
 
-    log_probability: float
+    log_probability: float  # Natural logarithm, the end of the sentence included; 0 for a blank line
     words: int
     unknown: int
 

@@ -38,24 +38,20 @@ _Found = TypeVar("_Found")
 class EncodedText:
     """Text to be translated by one system: lattices, or sentences as lattices of one path.
 
-    tokens (int32 [words]): Ids of the grammar's source vocabulary; 0 for words that are not in it.
-    offsets (int64 [sentences + 1]).
     passed (int32 [words]): The target id that each word has when it is passed through: of the same word in the target
         vocabulary, or one past it, ``len(vocabulary) + k`` for ``extra[k]``.
-    extra: Words that are not in the target vocabulary.
     begins, ends, values: See `aligntools.translating.lattices.LatticeLines`.
-    lattices: Whether it is not of sentences, which may be cut where they are too long.
     """
 
     ROWS: ClassVar[tuple[str, ...]] = ("tokens", "passed", "begins", "ends", "values")
-    tokens: np.ndarray
-    offsets: np.ndarray
+    tokens: np.ndarray  # int32 [words]: Ids of the grammar's source vocabulary; 0 for words that are not in it
+    offsets: np.ndarray  # int64 [sentences + 1]
     passed: np.ndarray
-    extra: list[bytes]
+    extra: list[bytes]  # Words that are not in the target vocabulary
     begins: np.ndarray
     ends: np.ndarray
     values: np.ndarray
-    lattices: bool = False
+    lattices: bool = False  # Whether it is not of sentences, which may be cut where they are too long
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -69,16 +65,11 @@ class EncodedText:
 
 @dataclass(eq=False)
 class Translations:
-    """The best translations found.
+    """The best translations found."""
 
-    tokens (int32 [words]): Target ids; those past the vocabulary are of `EncodedText.extra`.
-    offsets (int64 [sentences + 1]).
-    scores (float64 [sentences]): ``weights . features`` of the best derivation; 0 for a blank line.
-    """
-
-    tokens: np.ndarray
-    offsets: np.ndarray
-    scores: np.ndarray
+    tokens: np.ndarray  # int32 [words]: Target ids; those past the vocabulary are of `EncodedText.extra`
+    offsets: np.ndarray  # int64 [sentences + 1]
+    scores: np.ndarray  # float64 [sentences]: ``weights . features`` of the best derivation; 0 for a blank line.
 
 
 class System:

@@ -31,16 +31,13 @@ class Trie:
     """A trie over source sides; weights do not enter it, so tuning builds it once.
 
     keys, children (uint64, int32 [a power of two]): Steps by words (see `kernels_trie`).
-    by_gap (int32 [nodes]): The step by a nonterminal, -1 where there is none.
-    rule_at (int64 [nodes + 1]): Where the rules of each node begin in ``rules``.
-    rules (int32 [rules]): Rule numbers, node after node.
     """
 
     keys: np.ndarray
     children: np.ndarray
-    by_gap: np.ndarray
-    rule_at: np.ndarray
-    rules: np.ndarray
+    by_gap: np.ndarray  # int32 [nodes]: The step by a nonterminal, -1 where there is none
+    rule_at: np.ndarray  # int64 [nodes + 1]: Where the rules of each node begin in ``rules``
+    rules: np.ndarray  # int32 [rules]: Rule numbers, node after node
 
     def __len__(self) -> int:
         return len(self.by_gap)
@@ -97,16 +94,13 @@ class RuleIndex:
     """A grammar's rules by the first word of their source sides.
 
     source_offsets, source (int64 [rules + 1], int32): The grammar's source sides.
-    rules (int32 [rules]).
-    starts (int64 [source words + 2]): Where those of each word begin; of rules without words, under 0.
-    alone (bool [source words + 1]): Which words are a source side by themselves.
     """
 
     source_offsets: np.ndarray
     source: np.ndarray
-    rules: np.ndarray
-    starts: np.ndarray
-    alone: np.ndarray
+    rules: np.ndarray  # int32 [rules]
+    starts: np.ndarray  # int64 [source words + 2]: Where those of each word begin; of rules without words, under 0
+    alone: np.ndarray  # bool [source words + 1]: Which words are a source side by themselves
 
     @classmethod
     def of(cls, grammar: GrammarRules) -> "RuleIndex":
@@ -203,19 +197,15 @@ class Workspace:
 
 @dataclass(eq=False)
 class PreparedSystem:
-    """What does not depend on the weights; `kernels_tables.ordered` and `kernels_tables.scores` are yet to be made.
-
-    workspaces: Those that no thread is using.
-    index: Once translations were forced.
-    """
+    """What does not depend on the weights; `kernels_tables.ordered` and `kernels_tables.scores` are yet to be made."""
 
     trie: Trie
     tables: RuleTables
     features: RuleFeatures
     model: ModelTables
     order: int
-    workspaces: list[Workspace] = field(default_factory=list)
-    index: RuleIndex | None = None
+    workspaces: list[Workspace] = field(default_factory=list)  # Those that no thread is using
+    index: RuleIndex | None = None  # Once translations were forced
 
     @property
     def rules(self) -> int:

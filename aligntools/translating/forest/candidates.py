@@ -20,7 +20,6 @@ class CandidateLists:
     offsets (int64 [sentences + 1]), word_offsets (int64 [candidates + 1], words : int32).
     feature_offsets (int64 [candidates + 1], feature_ids : int32, feature_values : float32): Summed over the derivation;
         ids ascending.
-    scores (float64 [candidates]): Under the weights that they were found with.
     """
 
     offsets: np.ndarray
@@ -29,7 +28,7 @@ class CandidateLists:
     feature_offsets: np.ndarray
     feature_ids: np.ndarray
     feature_values: np.ndarray
-    scores: np.ndarray
+    scores: np.ndarray  # float64 [candidates]: Under the weights that they were found with
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -25,24 +25,18 @@ class Hypergraph:
     The nodes of a sentence stand together, each after those below it. All derivations of a node have the same
     ``left`` and ``right``, if n-grams are to be counted by edges (`linear_bleu.edge_statistics`).
 
-    node_offsets (int64 [sentences + 1]).
-    roots (int64 [sentences]): The node that derives the sentence, -1 where none does (a blank line).
-    edge_offsets (int64 [nodes + 1]): Incoming edges of the nodes.
-    tails (int32 [edges, 2]): Nodes below, numbered in the whole batch; -1 none.
-    rules (int32 [edges]): The grammar's rule; negative for rules that the decoder makes.
     feature_offsets (int64 [edges + 1], feature_ids : int32, feature_values : float32): Features of the edge alone.
     word_offsets (int64 [edges + 1], words : int32): Target side: a word's id from 1 on, or -1, -2 for what the first,
         the second tail yields.
     left, right (int32 [nodes, 4]): First and last words of what the node yields; 0 where there are fewer, at the end of
         ``left`` and at the beginning of ``right``.
-    lengths (int32 [nodes]): Words that the node yields, 4 standing for more too.
     """
 
-    node_offsets: np.ndarray
-    roots: np.ndarray
-    edge_offsets: np.ndarray
-    tails: np.ndarray
-    rules: np.ndarray
+    node_offsets: np.ndarray  # int64 [sentences + 1]
+    roots: np.ndarray  # int64 [sentences]: The node that derives the sentence, -1 where none does (a blank line)
+    edge_offsets: np.ndarray  # int64 [nodes + 1]: Incoming edges of the nodes
+    tails: np.ndarray  # int32 [edges, 2]: Nodes below, numbered in the whole batch; -1 none
+    rules: np.ndarray  # int32 [edges]: The grammar's rule; negative for rules that the decoder makes
     feature_offsets: np.ndarray
     feature_ids: np.ndarray
     feature_values: np.ndarray
@@ -50,7 +44,7 @@ class Hypergraph:
     words: np.ndarray
     left: np.ndarray
     right: np.ndarray
-    lengths: np.ndarray
+    lengths: np.ndarray  # int32 [nodes]: Words that the node yields, 4 standing for more too
 
     def __len__(self) -> int:
         return len(self.roots)

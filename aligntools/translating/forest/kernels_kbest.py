@@ -17,33 +17,28 @@ class ScoredForest(NamedTuple):
     """A hypergraph with scores, as `kernels_kbest` takes it.
 
     edge_offsets, tails, word_offsets, words: See `Hypergraph`.
-    scores (float64 [edges]).
-    choice (int64 [nodes]): The best edge of each node; see `kernels_hypergraph.viterbi`.
     """
 
     edge_offsets: np.ndarray
     tails: np.ndarray
-    scores: np.ndarray
+    scores: np.ndarray  # float64 [edges]
     word_offsets: np.ndarray
     words: np.ndarray
-    choice: np.ndarray
+    choice: np.ndarray  # int64 [nodes]: The best edge of each node; see `kernels_hypergraph.viterbi`
 
 
 class SearchTables(NamedTuple):
     """Working memory of `k_best`.
 
     table (int32 [rows, 8], scores : float64 [rows], hashes : uint64 [rows, 2]): Derivations.
-    nodes (int32 [nodes of the sentence, 4]).
-    seen (uint64 [a power of two, more than rows]): The strings of each node.
-    stack (int32 [nodes of the sentence + 1]).
     """
 
     table: np.ndarray
     scores: np.ndarray
     hashes: np.ndarray
-    nodes: np.ndarray
-    seen: np.ndarray
-    stack: np.ndarray
+    nodes: np.ndarray  # int32 [nodes of the sentence, 4]
+    seen: np.ndarray  # uint64 [a power of two, more than rows]: The strings of each node
+    stack: np.ndarray  # int32 [nodes of the sentence + 1]
 
 
 @kernel(inline=True, owning=False)

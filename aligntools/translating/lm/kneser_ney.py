@@ -110,14 +110,13 @@ def in_steps(store: ArrayStore, function: Callable[..., Any], *arguments: Any) -
 class NgramCounts:
     """Counts of n-grams.
 
-    vocabulary: Word ids as in `language_model.NgramModel`.
     table (uint32 [n-grams, order + 2]): In suffix order: words from the last to the first, how often, and an unused
         column. A sentence is preceded by as many <s> as are needed.
     sentences, words, blank: Read: sentences with words, their words, and lines without any, which do not count.
     """
 
     order: int
-    vocabulary: Vocabulary
+    vocabulary: Vocabulary  # Word ids as in `language_model.NgramModel`
     table: np.ndarray
     sentences: int
     words: int
@@ -198,14 +197,10 @@ _NONE = np.empty((0, 2), np.uint32)  # in the place of a table that is given up
 
 @dataclass(frozen=True)
 class Discounts:
-    """The discounts of one order.
+    """The discounts of one order."""
 
-    values: Three, for adjusted counts 1, 2, and 3 and more.
-    problem: Why they are the fallback; empty if they are not.
-    """
-
-    values: tuple[float, ...]
-    problem: str = ""
+    values: tuple[float, ...]  # Three, for adjusted counts 1, 2, and 3 and more
+    problem: str = ""  # Why they are the fallback; empty if they are not
 
 
 @dataclass(eq=False)

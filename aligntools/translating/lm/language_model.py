@@ -50,21 +50,17 @@ _ARRAYS = (
 class NgramModel(SavedModel):
     """An n-gram model.
 
-    vocabulary: Word ids: 0 <unk> (NULL there), 1 <s>, 2 </s>, then words.
-    unigrams (float32 [words, 2]): Natural logarithms of probability and backoff weight.
-    keys (uint64 [a power of two]): Hashes of longer n-grams; 0 is free.
     values (float32 [as keys, 2]): As ``unigrams``. A backoff of exactly 0 says that no n-gram continues this one.
-    has_unknown: Whether <unk> came with the model; otherwise its logarithm to base 10 is -100.
     """
 
     KIND = "lm"
     order: int
-    vocabulary: Vocabulary
-    unigrams: np.ndarray
-    keys: np.ndarray
+    vocabulary: Vocabulary  # Word ids: 0 <unk> (NULL there), 1 <s>, 2 </s>, then words
+    unigrams: np.ndarray  # float32 [words, 2]: Natural logarithms of probability and backoff weight
+    keys: np.ndarray  # uint64 [a power of two]: Hashes of longer n-grams; 0 is free
     values: np.ndarray
     counts: list[int]
-    has_unknown: bool = True
+    has_unknown: bool = True  # Whether <unk> came with the model; otherwise its logarithm to base 10 is -100
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -171,20 +167,13 @@ def load(path: str, verify: bool = True) -> NgramModel:
 
 @dataclass(eq=False)
 class WordScores:
-    """Log-probabilities of a text, word by word.
+    """Log-probabilities of a text, word by word."""
 
-    logs (float32 [words + sentences]): Natural logarithms; after each sentence's words comes its end.
-    matched (int8 [words + sentences]): Order of the n-gram that was found for each.
-    unknown (bool [words + sentences]).
-    offsets (int64 [sentences + 1]): Sentence ``n`` is ``offsets[n]:offsets[n + 1]``, at least its end.
-    texts: The words of all sentences, without ends.
-    """
-
-    logs: np.ndarray
-    matched: np.ndarray
-    unknown: np.ndarray
-    offsets: np.ndarray
-    texts: list[bytes] | None = None
+    logs: np.ndarray  # float32 [words + sentences]: Natural logarithms; after each sentence's words comes its end
+    matched: np.ndarray  # int8 [words + sentences]: Order of the n-gram that was found for each
+    unknown: np.ndarray  # bool [words + sentences]
+    offsets: np.ndarray  # int64 [sentences + 1]: Sentence ``n`` is ``offsets[n]:offsets[n + 1]``, at least its end
+    texts: list[bytes] | None = None  # The words of all sentences, without ends
 
     def sentences(self) -> np.ndarray:
         """Return each sentence's log-probability [shape=(sentences,), dtype=float64]."""
@@ -256,19 +245,15 @@ class Perplexity:
 
     sentences, words, unknown: ``words`` are without ends of sentences; ``unknown`` is how many of them the model does
         not know.
-    log_probability: Of everything, ends of sentences included, natural.
-    perplexity: Per word and end of sentence; NaN of nothing.
-    perplexity_known: The same over what is not an unknown word.
-    found: Words and ends of sentences by the order of the n-gram that was found.
     """
 
     sentences: int
     words: int
     unknown: int
-    log_probability: float
-    perplexity: float
-    perplexity_known: float
-    found: tuple[int, ...]
+    log_probability: float  # Of everything, ends of sentences included, natural
+    perplexity: float  # Per word and end of sentence; NaN of nothing
+    perplexity_known: float  # The same over what is not an unknown word
+    found: tuple[int, ...]  # Words and ends of sentences by the order of the n-gram that was found
 
     def __float__(self) -> float:
         return self.perplexity

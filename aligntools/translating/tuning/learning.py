@@ -170,21 +170,18 @@ def impute_text(
 class Learner:
     """The steps of learning, and what they share.
 
-    checkpoint: Folder for the state of each round.
-    blocks: Decodes in workers; None: here.
     reverse: Takes a text and settings and returns the system, of the rules that it can use, that imputes its sources.
-    reverse_name: What messages call its grammar.
     """
 
     tuning: TuningSettings
     decoding: DecoderSettings
     imputation: ImputationSettings
-    checkpoint: str | None
+    checkpoint: str | None  # Folder for the state of each round
     tell: Callable[[str, dict[str, Any]], None]
     pool: Pool
-    blocks: BlockMap | None
+    blocks: BlockMap | None  # Decodes in workers; None: here
     reverse: Callable[[Lines, DecoderSettings], System]
-    reverse_name: str
+    reverse_name: str  # What messages call its grammar
 
     def _settings(self, full_states: bool) -> DecoderSettings:
         return DecoderSettings(self.decoding.pop_limit, self.decoding.span_limit, full_states)

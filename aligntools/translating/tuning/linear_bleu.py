@@ -26,13 +26,11 @@ MATCHES, TOTALS, LENGTH, REFERENCE = slice(0, 4), slice(4, 8), 4, 9
 class References:
     """The references of sentences and a table of their n-grams.
 
-    offsets (int64 [sentences + 1]): References of each sentence.
-    lengths (int64 [references]).
     keys (uint64 [capacity], table : int32 [capacity, 3]): See `kernels_linear_bleu.enter_references`.
     """
 
-    offsets: np.ndarray
-    lengths: np.ndarray
+    offsets: np.ndarray  # int64 [sentences + 1]: References of each sentence
+    lengths: np.ndarray  # int64 [references]
     keys: np.ndarray
     table: np.ndarray
 

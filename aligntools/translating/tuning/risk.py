@@ -25,18 +25,16 @@ from aligntools.translating.tuning.linear_bleu import LENGTH, MATCHES, REFERENCE
 class Examples:
     """Derivations of sentences with what they cost.
 
-    hypergraph: Of all derivations, or of candidates.
     shares (float64 [sentences]): 1, or the probability of an imputed sentence times what a sentence of its kind counts.
-    losses (float64 [edges] or None): Of each edge, their sum being the derivation's.
     statistics (float32 [edges, 8 or 10] or None): For the loss of the corpus: `linear_bleu.edge_statistics` or
         `linear_bleu.candidate_statistics`.
     reference_length: Without the reference's column, the length of all references together, each times its sentence's
         weight.
     """
 
-    hypergraph: Hypergraph
+    hypergraph: Hypergraph  # Of all derivations, or of candidates
     shares: np.ndarray
-    losses: np.ndarray | None = None
+    losses: np.ndarray | None = None  # float64 [edges] or None: Of each edge, their sum being the derivation's
     statistics: np.ndarray | None = None
     reference_length: float = 0.0
 
@@ -73,16 +71,14 @@ def bleu_loss(totals: np.ndarray) -> tuple[float, np.ndarray]:
 class Objective(ABC):
     """A function of the weights, to be minimized.
 
-    features: How many there are.
-    gamma: Sharpness of p(d|x).
     l2: 1 / sigma^2.
     frozen: Features that are part of the score but not learned, and gamma times their weight.
     center (float64 [features]): The L2 term is of the distance from it; from 0 if not given, as in the paper.
     """
 
     parts: Sequence[Any]
-    features: int
-    gamma: float = 1.0
+    features: int  # How many there are
+    gamma: float = 1.0  # Sharpness of p(d|x)
     l2: float = 0.0
     frozen: Mapping[int, float] = field(default_factory=dict)
     center: np.ndarray | None = None

@@ -40,22 +40,18 @@ class NothingLearned(AligntoolsError):
 class TuningSet:
     """Sentences to tune on.
 
-    decode: Takes weights [features] and returns the sentences' Hypergraph.
-    groups (int64 [sentences]): Which entry of ``references`` each sentence has.
     shares (float64 [sentences]): What each counts: 1, or the probability of an imputed sentence times what imputed
         sentences count.
-    counted: Its BLEU decides which round is the best.
     in_workers: Does what `search` does, in workers.
-    reachable: For the likelihood of references.
     """
 
-    decode: Callable[[np.ndarray], Hypergraph]
+    decode: Callable[[np.ndarray], Hypergraph]  # Takes weights [features] and returns the sentences' Hypergraph
     references: References
-    groups: np.ndarray
+    groups: np.ndarray  # int64 [sentences]: Which entry of ``references`` each sentence has
     shares: np.ndarray
-    counted: bool = True
+    counted: bool = True  # Its BLEU decides which round is the best
     in_workers: Callable[[np.ndarray, int, bool], tuple[CandidateLists, Hypergraph | None]] | None = None
-    reachable: Reachable | None = None
+    reachable: Reachable | None = None  # For the likelihood of references
 
     def search(
         self, weights: np.ndarray, k: int, whole: bool, pool: Pool | None
@@ -71,40 +67,28 @@ class TuningSet:
 class Round:
     """What a round found.
 
-    number: From 0, the weights that tuning began with.
-    bleu: Of each part, 0 to 100, of what the round's weights translate it to.
-    score: BLEU of the parts that count, together.
-    ratio: Of each part, words translated to words of the references.
-    candidates: In the lists after the round, or edges of the hypergraphs.
     objective: What the weights reached on the candidates of the rounds before: risk, or minus BLEU for MERT, MIRA and
         the perceptron.
     """
 
-    number: int
-    bleu: list[float]
-    score: float
-    ratio: list[float]
-    candidates: int = 0
+    number: int  # From 0, the weights that tuning began with
+    bleu: list[float]  # Of each part, 0 to 100, of what the round's weights translate it to
+    score: float  # BLEU of the parts that count, together
+    ratio: list[float]  # Of each part, words translated to words of the references
+    candidates: int = 0  # In the lists after the round, or edges of the hypergraphs
     objective: float | None = None
 
 
 @dataclass(eq=False)
 class TuningState:
-    """The state of tuning: enough to continue from.
+    """The state of tuning: enough to continue from."""
 
-    weights (float64 [features]): Of the next round.
-    best (float64 [features]): Of the round with the best score so far.
-    start (float64 [features]): Of the first round.
-    lists: Of each part, merged.
-    objective: That ``weights`` reached.
-    """
-
-    weights: np.ndarray
-    best: np.ndarray
-    start: np.ndarray
+    weights: np.ndarray  # float64 [features]: Of the next round
+    best: np.ndarray  # float64 [features]: Of the round with the best score so far
+    start: np.ndarray  # float64 [features]: Of the first round
     rounds: list[Round] = field(default_factory=list)
-    lists: list[Any] = field(default_factory=list)
-    objective: float | None = None
+    lists: list[Any] = field(default_factory=list)  # Of each part, merged
+    objective: float | None = None  # That ``weights`` reached
     done: bool = False
 
     @property
