@@ -67,5 +67,4 @@ def count_matches(words, offsets, references, reference_offsets, begin, end, scr
             statistics[n, order + 3] = max(length - order + 1, 0)
             for i in range(size):
                 number[i] = longer[i]
-        statistics[n, 8] = length
-        statistics[n, 9] = closest
+        statistics[n, 8], statistics[n, 9] = length, closest

@@ -14,9 +14,8 @@ def read_best(goal, rows, n_rules, target_offsets, target, passed, stack, out):
     rows (int32 [*, 3]): Of `kernels_tables.Hypotheses`.
     n_rules (int): Rules of the grammar; the pseudo-rules follow.
     target_offsets, target: As in `kernels_tables.RuleTables`.
-    passed (int32 [words]).
+    passed (int32 [words]), out (int32, output).
     stack (int64 [*, 2]): Working memory.
-    out (int32, output).
     """
     count, depth = 0, 1
     stack[0, 0], stack[0, 1] = goal, 0
@@ -51,9 +50,8 @@ def reach(goal, n_nodes, n_edges, edges, reached, target_offsets, n_features, sp
     edges (int32 [*, 4]): Of `kernels_tables.Hypotheses`.
     reached: Filled: where each hypothesis's hyperedges begin in the next (int64 [hypotheses + 1]); hyperedges by
         hypothesis (int64 [edges]); the number of each hypothesis among those reached, children first, or -1 (int64).
-    target_offsets (int64 [rules + 5]).
+    target_offsets (int64 [rules + 5]), sparse_offsets (int64 [rules + 1]).
     n_features (int): Features that a hyperedge has at most, without the sparse ones.
-    sparse_offsets (int64 [rules + 1]).
     totals (int64 [4], output): Nodes, hyperedges, and at most how many features and words they have.
     """
     edge_at, order, numbers = reached
@@ -182,10 +180,9 @@ def write_forest(n_nodes, hypotheses, reached, with_lm, rules, passed, passed_un
 
     hypotheses: As `kernels_decoder.decode` leaves them.
     with_lm (bool): Whether the language model's two features are there.
-    rules (RuleTables).
+    rules (RuleTables), features (RuleFeatures).
     passed, passed_unknown (int32 [words]): Target id of a source word that is passed through; 1 if the language model
         does not know it.
-    features (RuleFeatures).
     out (ForestArrays): Filled; ``feature_ids``, ``feature_values`` and ``words`` may be too long.
     """
     edge_at, order, numbers = reached
@@ -236,9 +233,8 @@ def write_forest(n_nodes, hypotheses, reached, with_lm, rules, passed, passed_un
 def score_rules(begin, end, features, weights, scores, estimates):
     """Weigh the features of rules ``begin..end``: without the language model, and with what is known of it.
 
-    features (RuleFeatures).
+    features (RuleFeatures), scores (float64 [rules + 4, 2], output).
     weights (float64 [features]): In the order that `decoder.feature_names` says.
-    scores (float64 [rules + 4, 2], output).
     estimates (float32 [rules], output): The second column once more.
     """
     n_dense = features.dense.shape[1]

@@ -81,9 +81,7 @@ def find_phrases(source_length, target_length, max_span, tight, work):
                             return -1
                         phrases[count, 0] = begin
                         phrases[count, 1] = end
-                        phrases[count, 2] = first
-                        phrases[count, 3] = last
-                        phrases[count, 4] = links
+                        phrases[count, 2], phrases[count, 3], phrases[count, 4] = first, last, links
                         count += 1
                     last += 1
                     if tight or last >= target_length or places[3, last] >= 0 or last - first >= max_span:
@@ -161,10 +159,8 @@ def _enter(begin, end, share, records):
             slots[place] = row + 1
             hashes[row] = code
             starts[row] = begin
-            weights[row, 0] = share
-            weights[row, 1] = 1
-            used[0] = row + 1
-            used[1] = end
+            weights[row, 0], weights[row, 1] = share, 1
+            used[0], used[1] = row + 1, end
             return
         if hashes[row] == code:
             at = starts[row]

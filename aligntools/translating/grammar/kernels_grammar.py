@@ -20,8 +20,7 @@ def group_rules(pool, starts, rule_at, source_at):
     rule_at, source_at (int64 [records + 1]): Filled with the first record of each rule and the first rule of each
         source side, with the ends last.
     """
-    rules = 0
-    sources = 0
+    rules = sources = 0
     for k in range(starts.size):
         zeros = 0
         if k > 0:
@@ -74,10 +73,8 @@ def weigh_links(pool, starts, weights, rule_at, rules, keys, values, joint, lexi
     best (int64 [rules]): Filled with the record whose links are the most frequent ones.
     """
     for rule in range(rules):
-        joint[rule, 0] = 0
-        joint[rule, 1] = 0
-        lexical[rule, 0] = -np.inf
-        lexical[rule, 1] = -np.inf
+        joint[rule, 0], joint[rule, 1] = 0, 0
+        lexical[rule, 0], lexical[rule, 1] = -np.inf, -np.inf
         best[rule] = rule_at[rule]
         for k in range(rule_at[rule], rule_at[rule + 1]):
             joint[rule, 0] += weights[k, 0]
@@ -101,8 +98,7 @@ def weigh_links(pool, starts, weights, rule_at, rules, keys, values, joint, lexi
                 if pool[t] < 3:
                     continue
                 word = np.uint64(pool[t] - 2)
-                total = 0.0
-                count = 0
+                total, count = 0.0, 0
                 for at in range(links, last):
                     link = pool[at] - 1
                     if link % 256 == t - target:
@@ -119,8 +115,7 @@ def weigh_links(pool, starts, weights, rule_at, rules, keys, values, joint, lexi
                 if pool[s] < 3:
                     continue
                 word = np.uint64(pool[s] - 2) << _HALF
-                total = 0.0
-                count = 0
+                total, count = 0.0, 0
                 while at < last and (pool[at] - 1) // 256 == s - source:
                     place = find_slot(keys, word | np.uint64(pool[target + (pool[at] - 1) % 256] - 2))
                     total += values[place, 1]
@@ -190,10 +185,9 @@ def hash_targets(pool, starts, rule_at, rules, hashes):
 def add_targets(hashes, joint, row, part, parts, keys, sums, used):
     """Add counts of target sides to a table, those of one part of all; stop where the table is two thirds full.
 
-    hashes (uint64 [rules]), joint (int64 [rules, 2]).
+    hashes (uint64 [rules]), joint (int64 [rules, 2]), keys (uint64 [a power of two]), sums (int64 [a power of two, 2]).
     row (int): The rule to begin with.
     part, parts (int): Only target sides with ``hash % parts == part``.
-    keys (uint64 [a power of two]), sums (int64 [a power of two, 2]).
     used (int64 [1]): Keys in the table; updated.
     Returns the rule to continue with.
     """
@@ -224,10 +218,9 @@ def find_targets(hashes, part, parts, keys, sums, totals):
 def select_rules(joint, lexical, source_at, sources, usable, keep, min_count, chosen, kept):
     """Choose the rules to keep: of each usable source side the ``keep`` most frequent.
 
-    joint (int64 [rules, 2]).
+    joint (int64 [rules, 2]), usable (uint8 [sources]).
     lexical (float64 [rules, 2]): Decides between equal counts, by its sum; then the order of rules does.
     source_at, sources: As from `group_rules`.
-    usable (uint8 [sources]).
     min_count (int): Least count, in the first column of ``joint``.
     chosen (int64 [keep]): Working memory.
     kept (uint8 [rules]): Filled with 1 for the rules that stay.
@@ -275,9 +268,7 @@ def measure_rules(pool, starts, records, sizes):
 @kernel(fast=False)
 def gather_rules(pool, starts, records, source, target, links):
     """Copy the sides and links of records to where `measure_rules` made room, as word ids, -1, -2, and positions."""
-    source_at = 0
-    target_at = 0
-    links_at = 0
+    source_at = target_at = links_at = 0
     for k in range(records.size):
         at = starts[records[k]]
         while pool[at] != 0:

@@ -47,10 +47,9 @@ def enter_rules(rule, source_offsets, source, used, keys, children, by_gap, ends
     """Walk rules down from the root and make the nodes that are missing; stop where the arrays may not hold more.
 
     rule (int): Where to begin.
-    source_offsets (int64 [rules + 1]).
+    source_offsets (int64 [rules + 1]), keys (uint64 [a power of two]), children (int32 [as many]).
     source (int32): Words (positive) and nonterminals (negative).
     used (int64 [2]): Nodes and steps by words so far; brought up to date.
-    keys (uint64 [a power of two]), children (int32 [as many]).
     by_gap (int32 [nodes at most]): Where a nonterminal leads, -1 where nowhere.
     ends (int32 [rules], output): The node that each rule's source side leads to.
     Returns the rule to continue with once the arrays have grown; the number of rules when done.

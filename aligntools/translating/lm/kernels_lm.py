@@ -127,8 +127,7 @@ def _enter(keys, values, code, score, backoff):
         place = (place + _ONE) & mask
     new = 1 if keys[place] == 0 else 0
     keys[place] = code
-    values[place, 0] = score
-    values[place, 1] = backoff
+    values[place, 0], values[place, 1] = score, backoff
     return new
 
 

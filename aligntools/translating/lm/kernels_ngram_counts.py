@@ -144,9 +144,7 @@ def merge(left, right, columns, table, state, step):
                 table[row, k] = right[b, k]
             b += 1
         row += 1
-    state[0] = row
-    state[1] = a
-    state[2] = b
+    state[0], state[1], state[2] = row, a, b
     return a < left.shape[0] or b < right.shape[0]
 
 
@@ -191,8 +189,7 @@ def shorten(table, order, lower, state, step):
             lower[row, order + 1] = lower[row, order]
         else:
             lower[row, order + 1] += 1
-    state[0] = row + 1
-    state[1] = stop
+    state[0], state[1] = row + 1, stop
     return stop < table.shape[0]
 
 
@@ -217,8 +214,7 @@ def settle(table, order, whole, found, state, step):
             if 0 < count < 5:
                 found[count] += 1
             row += 1
-    state[0] = row
-    state[1] = stop
+    state[0], state[1] = row, stop
     return stop < table.shape[0]
 
 
@@ -243,8 +239,7 @@ def weigh(table, floats, order, threshold, discounts, contexts, context_floats, 
     stop = min(begin + step, rows)
     while begin < stop:
         end = begin
-        total = 0.0
-        left_over = 0.0
+        total = left_over = 0.0
         while end < rows and (end == begin or _same(table, begin, end, 1, order)):
             count = np.int64(table[end, order + 1])
             total += count
@@ -267,9 +262,7 @@ def weigh(table, floats, order, threshold, discounts, contexts, context_floats, 
                 floats[row, order + 1] = left_over / total
                 row += 1
         begin = end
-    state[0] = row
-    state[1] = begin
-    state[2] = context
+    state[0], state[1], state[2] = row, begin, context
     return begin < rows
 
 
@@ -292,8 +285,7 @@ def interpolate(lower, lower_floats, table, floats, order, state, step):
                 break
             at += 1
         floats[r, order] += floats[r, order + 1] * lower_floats[at, order - 1]
-    state[0] = at
-    state[1] = stop
+    state[0], state[1] = at, stop
     return stop < table.shape[0]
 
 
@@ -321,6 +313,5 @@ def attach(table, floats, order, contexts, context_floats, state, step):
             if compared == 0:
                 floats[r, order + 1] = context_floats[at - 1, order]
                 break
-    state[0] = at
-    state[1] = stop
+    state[0], state[1] = at, stop
     return stop < table.shape[0]

@@ -83,8 +83,7 @@ def edge_statistics(node_offsets, strings, ends, groups, keys, table, clip, begi
                 for c in range(8):
                     out[e, c] = 0.0
                 for i in range(size):
-                    h = np.uint64(0)
-                    fresh = False
+                    h, fresh = np.uint64(0), False
                     for n in range(min(4, size - i)):
                         word = buffer[i + n]
                         if word == 0:
