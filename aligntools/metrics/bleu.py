@@ -43,7 +43,17 @@ def statistics(
     if not references or any(len(its) != len(offsets) for _, its in references):
         raise ValueError("each set of references has as many sentences as the translations")
     words, offsets = np.ascontiguousarray(words, np.int32), np.ascontiguousarray(offsets, np.int64)
-    joined, joined_offsets = _interleaved(references)
+    # all references as one text in which a sentence's stand behind each other
+    joined = np.concatenate([np.asarray(its, np.int32) for its, _ in references])
+    if len(references) == 1:
+        joined_offsets = np.ascontiguousarray(references[0][1], np.int64)
+    else:
+        ends = np.stack([np.asarray(its, np.int64) for _, its in references], axis=1)
+        lengths = np.diff(ends, axis=0).ravel()
+        joined_offsets = np.concatenate([[0], np.cumsum(lengths)])
+        sizes = np.array([0, *(len(its) for its, _ in references)]).cumsum()[:-1]
+        begins = (ends[:-1] + sizes).ravel()
+        joined = joined[np.arange(joined_offsets[-1]) + np.repeat(begins - joined_offsets[:-1], lengths)]
     found = np.zeros((sentences, COLUMNS), np.int64)
     if not sentences:
         return found
@@ -59,20 +69,6 @@ def statistics(
     else:
         pool.map(count, balanced_blocks(sizes, _BLOCKS))
     return found
-
-
-def _interleaved(references: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    """Return all references as one text in which a sentence's stand behind each other."""
-    if len(references) == 1:
-        words, offsets = references[0]
-        return np.ascontiguousarray(words, np.int32), np.ascontiguousarray(offsets, np.int64)
-    offsets = np.stack([np.asarray(its, np.int64) for _, its in references], axis=1)
-    lengths = np.diff(offsets, axis=0).ravel()
-    joined_offsets = np.concatenate([[0], np.cumsum(lengths)])
-    sizes = np.array([0, *(len(words) for words, _ in references)]).cumsum()[:-1]
-    begins = (offsets[:-1] + sizes).ravel()
-    places = np.arange(joined_offsets[-1]) + np.repeat(begins - joined_offsets[:-1], lengths)
-    return np.concatenate([np.asarray(words, np.int32) for words, _ in references])[places], joined_offsets
 
 
 def precisions(counts: npt.ArrayLike, smoothing: str = "exp", value: float | None = None) -> np.ndarray:

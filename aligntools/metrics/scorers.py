@@ -510,7 +510,14 @@ class BracketScorer:
             note = f"{name}: {problem}; those without words are left out"
         elif empty := int(np.sum(np.diff(gold.offsets) == 0)):
             note = f"{gold_name}: trees without words, which do not count: {empty}"
-        other = _filled(gold, other)
+        empty_trees = np.diff(other.offsets) == 0
+        if empty_trees.any():  # the gold's words where there is no tree, so that the others can be compared
+            words = list[bytes]()
+            for k, nothing in enumerate(empty_trees.tolist()):
+                side = gold if nothing else other
+                words += side.words[side.offsets[k] : side.offsets[k + 1]]
+            lengths = np.where(empty_trees, np.diff(gold.offsets), np.diff(other.offsets))
+            other = other._replace(words=words, offsets=np.append(0, np.cumsum(lengths)))
         check_words(gold, other, gold_name, name, ignore_forms=how.ignore_forms, what="trees")
         if note:
             _log.info("%s", note)
@@ -540,19 +547,6 @@ class BracketScorer:
         return BracketTreebank(trees, joined, _offsets(words), lines)
 
 
-def _filled(gold: BracketTreebank, other: BracketTreebank) -> BracketTreebank:
-    """Return trees with the gold's words where there is no tree, so that the others can be compared."""
-    empty = np.diff(other.offsets) == 0
-    if not empty.any():
-        return other
-    words = list[bytes]()
-    for k, nothing in enumerate(empty.tolist()):
-        side = gold if nothing else other
-        words += side.words[side.offsets[k] : side.offsets[k + 1]]
-    lengths = np.where(empty, np.diff(gold.offsets), np.diff(other.offsets))
-    return BracketTreebank(other.trees, words, np.append(0, np.cumsum(lengths)), other.lines)
-
-
 def check_words(
     gold: Any,
     other: Any,
@@ -573,13 +567,26 @@ def check_words(
     lengths, theirs = np.diff(gold.offsets), np.diff(other.offsets)
     if np.array_equal(lengths, theirs) and (not forms or gold.words == other.words):
         return
-    for s in range(min(len(lengths), len(theirs))):
-        if lengths[s] == theirs[s] and not forms:
+    for s, (length, other_length) in enumerate(zip(lengths, theirs, strict=False)):
+        if length == other_length and not forms:
             continue
-        words, others = (_sentence(text, s) for text in (gold, other))
-        if lengths[s] != theirs[s] or words != others:
-            place = f"{gold_name}:{_line(gold, s)}"
-            raise DataError(name, _line(other, s), _difference(words, others, lengths[s], theirs[s], s, place))
+        words, others = (
+            [without_spaces(word) for word in (text.words or [])[text.offsets[s] : text.offsets[s + 1]]]
+            for text in (gold, other)
+        )
+        if length == other_length and words == others:
+            continue
+        place, first = f"{gold_name}:{_line(gold, s)}", ""
+        for k, (word, found) in enumerate(zip(words, others, strict=False), 1):
+            if word != found:
+                first = f"; word {k} is '{shown(found)}' for '{shown(word)}'"
+                if alike(word, found):
+                    first += " (they look alike: one is in Unicode's form NFC, the other in NFD; bring both into one)"
+                break
+        problem = f"has {other_length} words where the gold at {place} has {length}{first}"
+        if length == other_length:
+            problem = f"has other words than the gold at {place}{first} (`ignore_forms` scores it all the same)"
+        raise DataError(name, _line(other, s), f"sentence {s + 1} {problem}")
     if len(lengths) != len(theirs):
         named = "" if gold_name == "gold" else f" {gold_name}"
         problem = f"{len(theirs)} {what}, but the gold{named} has {len(lengths)}"
@@ -589,25 +596,6 @@ def check_words(
 
 def _line(text: Any, s: int) -> int:
     return s + 1 if text.lines is None else int(text.lines[s])
-
-
-def _sentence(text: Any, s: int) -> list[bytes]:
-    if text.words is None:
-        return []
-    return [without_spaces(word) for word in text.words[text.offsets[s] : text.offsets[s + 1]]]
-
-
-def _difference(words: list[bytes], others: list[bytes], length: int, other_length: int, s: int, place: str) -> str:
-    """Describe how sentence ``s`` differs from the gold's."""
-    k = next((k for k, pair in enumerate(zip(words, others, strict=False)) if pair[0] != pair[1]), None)
-    first = "" if k is None else f"; word {k + 1} is '{shown(others[k])}' for '{shown(words[k])}'"
-    if k is not None and alike(words[k], others[k]):
-        first += " (they look alike: one is in Unicode's form NFC, the other in NFD; bring both into one)"
-    if length == other_length:
-        return (
-            f"sentence {s + 1} has other words than the gold at {place}{first} (`ignore_forms` scores it all the same)"
-        )
-    return f"sentence {s + 1} has {other_length} words where the gold at {place} has {length}{first}"
 
 
 def shown(value: bytes) -> str:

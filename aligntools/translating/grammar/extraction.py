@@ -103,7 +103,18 @@ class Extraction:
             with sorting.Spool(quarter, self._folder) as runs:
                 self.extract_runs(0, len(self.source), pool, runs.add, self.memory)
                 self.figures.runs, self.figures.runs_on_disk = len(runs), runs.on_disk
-                self._merge(pool, runs, words, shards, targets)
+                opened = [runs.get(k, lazily=True) for k in range(len(runs))]
+                size = sum(array.nbytes for run in opened for array in run)
+                count = max(1, 2 * self._threads if size > 1 << 22 else 1, -(-6 * size * self._threads // self.memory))
+                cuts = sorting.cuts(opened, count)
+                for begin in range(0, count, self._threads):
+                    some = range(begin, min(begin + self._threads, count))
+                    made = pool.map(lambda k: self.shard(opened, cuts[k], cuts[k + 1], words), some)
+                    for rules, sides, figures in made:
+                        shards.add(rules)
+                        targets.add(sides)
+                        self.figures.take(figures)
+                opened.clear()
             store = ArrayStore(quarter // 2, self._folder)
             with target_totals(targets.get, len(targets), store, self.figures) as totals:
                 numbers = range(len(shards))
@@ -161,23 +172,10 @@ class Extraction:
             if not count:
                 room *= 2
 
-    def _merge(self, pool: Pool, runs: Any, words: LexicalTable, shards: sorting.Spool, targets: Any) -> None:
-        """Merge the runs shard by shard; store the rules that stay, and the counts of all target sides."""
-        opened = [runs.get(k, lazily=True) for k in range(len(runs))]
-        size = sum(array.nbytes for run in opened for array in run)
-        count = max(1, 2 * self._threads if size > 1 << 22 else 1, -(-6 * size * self._threads // self.memory))
-        cuts = sorting.cuts(opened, count)
-        for begin in range(0, count, self._threads):
-            some = range(begin, min(begin + self._threads, count))
-            for rules, sides, figures in pool.map(lambda k: self.shard(opened, cuts[k], cuts[k + 1], words), some):
-                shards.add(rules)
-                targets.add(sides)
-                self.figures.take((*figures[:2], len(rules[0]) - 1, figures[2]))
-
     def shard(
         self, runs: Any, begins: np.ndarray, ends: np.ndarray, words: LexicalTable
-    ) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], tuple[int, int, int]]:
-        """Return the rules of a shard that stay, the counts of its target sides, and how many there were."""
+    ) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], tuple[int, int, int, int]]:
+        """Return the rules of a shard that stay, the counts of its target sides, and its figures."""
         pool, starts, weights = sorting.merged(runs, begins, ends)
         rule_at, source_at = np.empty(len(starts) + 1, np.int64), np.empty(len(starts) + 1, np.int64)
         rules, sources = kernels_grammar.group_rules(pool, starts, rule_at, source_at)
@@ -201,14 +199,18 @@ class Extraction:
         totals = np.add.reduceat(joint, source_at[:-1], axis=0) if sources else joint
         rows = np.flatnonzero(kept)
         sides = _gather(pool, starts, best[rows])
-        writable = self._writable(*sides[:4])
+        writable = np.ones(len(rows), bool)  # without a word that a grammar's text uses otherwise
+        for banned, offsets, symbols in zip(self._banned, sides[:4:2], sides[1:4:2], strict=True):
+            if len(banned):
+                places = np.flatnonzero(np.isin(symbols, banned))
+                writable[np.searchsorted(offsets, places, side="right") - 1] = False
         dropped = int((~writable).sum())
         if dropped:
             rows = rows[writable]
             sides = _gather(pool, starts, best[rows])
         of = np.searchsorted(source_at, rows, side="right") - 1
         found = *sides, joint[rows], totals[of], lexical[rows], hashes[rows]
-        return found, (hashes, joint, hashes[rows]), (rules, sources, dropped)
+        return found, (hashes, joint, hashes[rows]), (rules, sources, len(rows), dropped)
 
     def _usable(self, pool: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Return which source sides, given by where their keys begin, may be used on the text."""
@@ -216,18 +218,6 @@ class Extraction:
             return np.ones(len(starts), np.uint8)
         offsets, source, *_ = _gather(pool, starts, np.arange(len(starts)))
         return self._filter.matches(offsets, self._mapping[source]).astype(np.uint8)
-
-    def _writable(
-        self, source_offsets: np.ndarray, source: np.ndarray, target_offsets: np.ndarray, target: np.ndarray
-    ) -> np.ndarray:
-        """Return which rules have no word that a grammar's text uses otherwise."""
-        good = np.ones(len(source_offsets) - 1, bool)
-        sides = (source_offsets, source), (target_offsets, target)
-        for banned, (offsets, symbols) in zip(self._banned, sides, strict=True):
-            if len(banned):
-                places = np.flatnonzero(np.isin(symbols, banned))
-                good[np.searchsorted(offsets, places, side="right") - 1] = False
-        return good
 
     def finish(self, shard: Sequence[Any], target_totals: Any, words: LexicalTable) -> GrammarRules:
         """Return the rules of a shard with their features."""
@@ -332,10 +322,17 @@ def parts_by_jobs(
     runs = [name for names in found for name in names]
     extraction.figures.runs = extraction.figures.runs_on_disk = len(runs)
     shards, targets = [], []
-    for rules, sides, figures in _merged(blocks, kept, tables, runs, jobs, share):
-        shards.append(rules)
-        targets.append(sides)
-        extraction.figures.take(figures)
+    opened = _opened(store, runs)
+    size = sum(array.nbytes for run in opened for array in run)
+    count = max(2 * jobs if size > 1 << 22 else 1, -(-6 * size * _SHARDS // share))
+    cuts = sorting.cuts(opened, count)
+    del opened
+    given = (cuts[begin : begin + _SHARDS + 1] for begin in range(0, count, _SHARDS))
+    for some in blocks.run("merging", partial(_merge, kept, tables, blocks.keep(runs)), given):
+        for rules, sides, figures in some:
+            shards.append(rules)
+            targets.append(sides)
+            extraction.figures.take(figures)
     store.remove(*runs)
     room = ArrayStore(extraction.memory // 8, store.folder)
 
@@ -346,8 +343,8 @@ def parts_by_jobs(
     with target_totals(sides_of, len(targets), room, extraction.figures) as totals:
         store.remove(*targets)
         job = partial(_finish, kept, tables, style)
-        given = ((name, totals.get(number)[0]) for number, name in enumerate(shards))
-        for number, part in enumerate(blocks.run("scoring", job, given)):
+        scored = ((name, totals.get(number)[0]) for number, name in enumerate(shards))
+        for number, part in enumerate(blocks.run("scoring", job, scored)):
             store.remove(shards[number])
             if isinstance(part, GrammarRules):
                 source, target = extraction.source_vocabulary, extraction.target_vocabulary
@@ -367,20 +364,6 @@ def _extract(kept: Kept, share: int, block: tuple[int, int], pool: Pool) -> list
     return names
 
 
-def _merged(
-    blocks: BlockMap, kept: Kept, tables: Kept, runs: list[str], jobs: int, share: int
-) -> Iterator[tuple[str, str, tuple[int, int, int, int]]]:
-    """Merge the runs shard by shard; yield the names of a shard's rules and target sides, and its figures."""
-    opened = _opened(blocks.store, runs)
-    size = sum(array.nbytes for run in opened for array in run)
-    count = max(2 * jobs if size > 1 << 22 else 1, -(-6 * size * _SHARDS // share))
-    cuts = sorting.cuts(opened, count)
-    names = blocks.keep(runs)
-    given = (cuts[begin : begin + _SHARDS + 1] for begin in range(0, count, _SHARDS))
-    for some in blocks.run("merging", partial(_merge, kept, tables, names), given):
-        yield from some
-
-
 def _opened(store: Store, names: list[str]) -> list[Any]:
     """Return the arrays of runs, parts of which are read when they are asked for."""
     held = len(names) < _HELD
@@ -390,7 +373,7 @@ def _opened(store: Store, names: list[str]) -> list[Any]:
 def _merge(
     kept: Kept, tables: Kept, names: Kept, cuts: np.ndarray, pool: Pool
 ) -> list[tuple[str, str, tuple[int, int, int, int]]]:
-    """Merge some shards; return what `_merged` yields of them."""
+    """Merge the runs of some shards; return the names of each one's rules and target sides, and its figures."""
     store, extraction, words = kept.store, kept.get(), tables.get()
     opened = _opened(store, names.get())
 
@@ -399,7 +382,7 @@ def _merge(
         token = uuid.uuid4().hex
         write_object(store, f"rules.{token}", rules)
         store.write(f"targets.{token}", hashes=hashes, joint=joint, kept=of_kept)
-        return f"rules.{token}", f"targets.{token}", (*figures[:2], len(rules[0]) - 1, figures[2])
+        return f"rules.{token}", f"targets.{token}", figures
 
     return pool.map(merge, range(len(cuts) - 1))
 

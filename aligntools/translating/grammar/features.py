@@ -1,7 +1,7 @@
 """Features of grammar rules: probabilities and counts, and bigrams of target sides over words' dominant tags."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -11,7 +11,6 @@ from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Side
 from aligntools.formats.translation.grammar import STANDARD, GrammarRules
 from aligntools.translating.grammar import kernels_grammar
-from aligntools.words.vocabulary import Vocabulary
 
 _CHUNK = 1 << 22  # links counted at a time
 
@@ -140,7 +139,11 @@ def add_bigrams(
     most: Keep this many bigrams, those in the most rules (the paper has 541 and 1023).
     names: Instead of choosing, take these, in this order: those of a system whose weights were learned before.
     """
-    labels, of = _labels(grammar.target_vocabulary, tags)
+    numbers, of = {"X": 0}, np.zeros(len(grammar.target_vocabulary) + 2, np.int64)  # -1 and -2 are X, too
+    for k, word in enumerate(grammar.target_vocabulary.words()[1:], 1):
+        tag = tags.get(word.encode())
+        of[k] = numbers.setdefault(word if tag is None else tag.decode(), len(numbers))
+    labels = list(numbers)
     rule = np.repeat(np.arange(len(grammar)), np.diff(grammar.target_offsets))
     symbols = of[grammar.target]
     inside = np.flatnonzero(rule[1:] == rule[:-1])
@@ -171,14 +174,3 @@ def add_bigrams(
         sparse_values=values.astype(np.float32),
         sparse_names=names,
     )
-
-
-def _labels(vocabulary: Vocabulary, tags: Mapping[bytes, bytes]) -> tuple[list[str], np.ndarray]:
-    """Return the labels that words have, ``X`` first, and each word's number [indexed by id, -1 and -2 too]."""
-    numbers = {"X": 0}
-    of = np.zeros(len(vocabulary) + 2, np.int64)
-    for k, word in enumerate(vocabulary.words()[1:], 1):
-        tag = tags.get(word.encode())
-        label = word if tag is None else tag.decode()
-        of[k] = numbers.setdefault(label, len(numbers))
-    return list(numbers), of

@@ -259,82 +259,57 @@ def estimate(counts: NgramCounts, store: ArrayStore, pool: Pool, thresholds: Seq
     thresholds: By order: n-grams of this order that occur this often or less are not in the model; the last number is
         for all higher orders. They do not fall, and the first is 0: no word is left out.
     """
-    thresholds = [*thresholds, *[thresholds[-1]] * counts.order][: counts.order]
-    tables, found = _adjusted(counts, store)
-    words = len(counts.vocabulary)
-    unigrams = _unigrams(tables[0], words, found[0], store)
-    jobs = list(zip(range(2, counts.order + 1), thresholds[1:], found[1:], strict=True))
-
-    def weigh(job: tuple[int, int, Discounts]) -> tuple[np.ndarray, np.ndarray]:
-        order, threshold, discounts = job
-        given, tables[order - 1] = [tables[order - 1]], _NONE  # its room is needed, so nothing here holds it
-        return _weighed(given, order, threshold, discounts, store, pool.threads)
-
-    weighed = pool.map(weigh, jobs)
-    results = [unigrams, *(table for table, _ in weighed)]
-    _finish(results, [contexts for _, contexts in weighed], store)
-    return Estimate(counts.order, counts.vocabulary, [len(t) for t in results], found, results, store)
-
-
-def _adjusted(counts: NgramCounts, store: ArrayStore) -> tuple[list[np.ndarray], list[Discounts]]:
-    """Return each order's table in suffix order, words, count, adjusted count, and each order's discounts."""
+    top, words = counts.order, len(counts.vocabulary)
+    thresholds = [*thresholds, *[thresholds[-1]] * top][:top]
+    # each order's table in suffix order: words, count, adjusted count
     tables, counts.table = [counts.table], _NONE
-    for order in range(counts.order - 1, 0, -1):
+    for order in range(top - 1, 0, -1):
         lower = store.empty((in_steps(store, kernels.runs, tables[0], 0, order), order + 2))
         in_steps(store, kernels.shorten, tables[0], order, lower)
         tables.insert(0, lower)
     discounts = []
-    for order in range(1, counts.order + 1):
+    for order in range(1, top + 1):
         found = np.zeros(5, np.int64)
-        rows = in_steps(store, kernels.settle, tables[order - 1], order, order == counts.order, found)
+        rows = in_steps(store, kernels.settle, tables[order - 1], order, order == top, found)
         tables[order - 1] = tables[order - 1][:rows]
         discounts.append(discounts_of(found))
-    return tables, discounts
-
-
-def _unigrams(table: np.ndarray, words: int, discounts: Discounts, store: ArrayStore) -> np.ndarray:
-    """Return the probabilities of all words, those of <unk> and <s> put in."""
-    counts = np.zeros(words, np.int64)
-    counts[table[:, 0]] = table[:, 2]
-    amounts = np.array([0.0, *discounts.values])[np.minimum(counts, 3)]
-    total = counts.sum()
-    probabilities = (counts - amounts) / total + amounts.sum() / total / (words - 1)  # all words but <s>
+    # the probabilities of all words, those of <unk> and <s> put in
+    adjusted = np.zeros(words, np.int64)
+    adjusted[tables[0][:, 0]] = tables[0][:, 2]
+    amounts = np.array([0.0, *discounts[0].values])[np.minimum(adjusted, 3)]
+    total = adjusted.sum()
+    probabilities = (adjusted - amounts) / total + amounts.sum() / total / (words - 1)  # all words but <s>
     probabilities[BEGIN] = 0
-    result = store.empty((words, 3))
-    result[:, 0] = np.arange(words)
-    result.view(np.float32)[:, 1] = probabilities
-    result.view(np.float32)[:, 2] = 1
-    return result
+    unigrams = store.empty((words, 3))
+    unigrams[:, 0] = np.arange(words)
+    unigrams.view(np.float32)[:, 1] = probabilities
+    unigrams.view(np.float32)[:, 2] = 1
 
+    def weigh(order: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return an order's table with probabilities yet to be interpolated, and its contexts' backoff weights."""
+        columns = range(order)
+        turned = Sorter(store, order, [*columns[1:], 0], columns[1:], pool.threads)
+        turned.add(tables[order - 1])
+        tables[order - 1] = _NONE  # its room is needed, so nothing here holds it
+        table = turned.finish()
+        contexts = store.empty((in_steps(store, kernels.runs, table, 1, order), order + 1))
+        given = thresholds[order - 1], np.array([0.0, *discounts[order - 1].values]), contexts
+        floats = table.view(np.float32), contexts.view(np.float32)
+        rows = in_steps(store, kernels.weigh, table, floats[0], order, *given, floats[1])
+        back = Sorter(store, order, columns, columns[:1], pool.threads)
+        back.add(table[:rows])
+        del table, floats, turned
+        return back.finish(), contexts
 
-def _weighed(
-    given: list[np.ndarray], order: int, threshold: int, discounts: Discounts, store: ArrayStore, sharing: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return a table of an order with probabilities yet to be interpolated, and its contexts' backoff weights."""
-    table = given.pop()
-    columns = range(order)
-    turned = Sorter(store, order, [*columns[1:], 0], columns[1:], sharing)
-    turned.add(table)
-    del table
-    table = turned.finish()
-    contexts = store.empty((in_steps(store, kernels.runs, table, 1, order), order + 1))
-    amounts = np.array([0.0, *discounts.values])
-    floats, context_floats = table.view(np.float32), contexts.view(np.float32)
-    rows = in_steps(store, kernels.weigh, table, floats, order, threshold, amounts, contexts, context_floats)
-    back = Sorter(store, order, columns, columns[:1], sharing)
-    back.add(table[:rows])
-    del table, floats
-    return back.finish(), contexts
-
-
-def _finish(tables: list[np.ndarray], contexts: list[np.ndarray], store: ArrayStore) -> None:
-    """Interpolate the orders, from the lowest up, and give each n-gram its backoff weight."""
-    both = [(t, t.view(np.float32)) for t in tables]
-    for order in range(2, len(tables) + 1):
+    weighed = pool.map(weigh, range(2, top + 1))
+    results = [unigrams, *(table for table, _ in weighed)]
+    # interpolated from the lowest order up; then each n-gram gets its backoff weight
+    both = [(table, table.view(np.float32)) for table in results]
+    for order in range(2, top + 1):
         in_steps(store, kernels.interpolate, *both[order - 2], *both[order - 1], order)
-    for order in range(1, len(tables)):
-        its = contexts[order - 1]
-        in_steps(store, kernels.attach, *both[order - 1], order, its, its.view(np.float32))
+    for order, (_, contexts) in enumerate(weighed, 1):
+        in_steps(store, kernels.attach, *both[order - 1], order, contexts, contexts.view(np.float32))
+    return Estimate(top, counts.vocabulary, [len(table) for table in results], discounts, results, store)
 
 
 #: Bytes of text in a job, at least and at most, and jobs that a text makes at least, if it is large enough.

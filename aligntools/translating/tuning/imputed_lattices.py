@@ -120,11 +120,9 @@ def expected(h: Hypergraph, conditional: np.ndarray, s: int, order: int, floor: 
         table = np.empty(room, np.int64), np.empty((room, 8), np.int32), np.empty(room)
         count = kernels.expected_grams(*given, lengths, starts, work, buffer, table)
         if count >= 0:
-            return _by_state(table[1][:count].tolist(), table[2][:count].tolist(), order)
-
-
-def _by_state(rows: list[list[int]], amounts: list[float], order: int) -> Counts:
+            break
     found: Counts = {}
+    rows, amounts = table[1][:count].tolist(), table[2][:count].tolist()
     for (kind, place, n, *following), amount in zip(rows, amounts, strict=True):
         words = tuple(following[:n])
         if kind == kernels.LAST:
@@ -137,7 +135,13 @@ def _by_state(rows: list[list[int]], amounts: list[float], order: int) -> Counts
     return found
 
 
+def _next(state: State, word: int, order: int) -> State:
+    place, words = state
+    return place + 1, (*words, word)[1 - order :]
+
+
 def _automaton(counts: Counts, order: int, prune: float) -> Automaton:
+    """Return the automaton of n-grams by place, without arcs of lower posteriors."""
     if (0, ()) not in counts:
         return Automaton([], 0)
     order_of = sorted(counts)
@@ -155,21 +159,12 @@ def _automaton(counts: Counts, order: int, prune: float) -> Automaton:
         if after[0, ()] > 0:
             break
         prune /= 2
-    return _numbered(order_of, kept, after, order)
-
-
-def _next(state: State, word: int, order: int) -> State:
-    place, words = state
-    return place + 1, (*words, word)[1 - order :]
-
-
-def _numbered(states: list[State], kept: Counts, after: dict[State, float], order: int) -> Automaton:
-    """Make one of states with the same continuations, and number those that are reached, the last one last."""
+    # one of states with the same continuations
     same: dict[tuple[tuple[int, float, int], ...], int] = {}
     of: dict[State, int] = {}
     ways: list[list[tuple[int, float, int]]] = []
     depth: list[int] = []
-    for state in reversed(states):
+    for state in reversed(order_of):
         if after[state] <= 0:
             continue
         own = [(word, p / after[state], of.get(_next(state, word, order), -1)) for word, p in kept[state].items()]
@@ -180,6 +175,7 @@ def _numbered(states: list[State], kept: Counts, after: dict[State, float], orde
             ways.append(own)
             depth.append(max(0 if word == 0 else 1 + depth[to] for word, _, to in own))
         of[state] = same[key]
+    # those that are reached, numbered, the last one last
     start = of[0, ()]
     reached, waiting = {start}, [start]
     while waiting:

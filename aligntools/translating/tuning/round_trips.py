@@ -19,6 +19,7 @@ from aligntools.formats.annotation.tagged_text import Tokens
 from aligntools.formats.translation.grammar import GrammarRules, pick
 from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import derivations
+from aligntools.translating.forest.candidates import offsets_of
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores
 from aligntools.translating.tuning.imputed_lattices import normalized
 from aligntools.words.vocabulary import Vocabulary
@@ -90,14 +91,43 @@ def round_trips(
             sizes.append(len(tree))
     chosen = np.zeros(len(reverse) + 1, bool)
     chosen[list(used)] = True
-    some = chosen[left]
-    rules = _composed(
-        reverse, forward, left[some], right[some], swapped, sorted(set(symbols).difference(map(tree_symbol, used)))
-    )
-    trees = Tokens(symbols, np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)]))
-    of = np.array(groups, np.int64)
-    offsets = np.searchsorted(of, np.arange(of[-1] + 2 if len(of) else 1))
-    return rules, trees, of, normalized(np.array(values), offsets)
+    left, right = left[chosen[left]], right[chosen[left]]
+    # the forward rules that translate a passed word by itself, and the number of each one's word
+    words = sorted(set(symbols).difference(map(tree_symbol, used)))
+    ids = forward.source_vocabulary.ids(words).astype(np.int64)
+    alone = np.flatnonzero(np.diff(forward.source_offsets) == 1) if words else np.zeros(0, np.int64)
+    of = forward.source[forward.source_offsets[alone]]
+    order = np.argsort(ids, kind="stable")
+    which = order[np.minimum(np.searchsorted(ids[order], of), max(len(ids) - 1, 0))]
+    alone, which = alone[ids[which] == of], which[ids[which] == of]
+    # the rules of the pairs, with the reverse rule's symbol for its side y, and those of the words
+    heads, numbers = np.unique(left, return_inverse=True)
+    arity = reverse.arities()[left] if len(left) else np.zeros(0, np.int64)
+    source_offsets = offsets_of(np.concatenate([1 + arity, np.ones(len(alone), np.int64)]))
+    source, begins = np.zeros(source_offsets[-1], np.int32), source_offsets[:-1]
+    source[begins] = np.concatenate([numbers + 1, len(heads) + 1 + which])
+    for n in (1, 2):
+        source[begins[: len(left)][arity >= n] + n] = -n
+    taken = np.concatenate([right, alone])
+    target_offsets, target = pick(forward.target_offsets, taken, forward.target)
+    exchanged = np.concatenate([swapped[left], np.zeros(len(alone), bool)])
+    exchange = np.repeat(exchanged, np.diff(target_offsets)) & (target < 0)
+    sparse = pick(forward.sparse_offsets, taken, forward.sparse_ids, forward.sparse_values)
+    rules = GrammarRules(
+        Vocabulary.from_bytes([*map(tree_symbol, heads.tolist()), *words]),
+        forward.target_vocabulary,
+        source_offsets,
+        source,
+        target_offsets,
+        np.where(exchange, -3 - target, target).astype(np.int32),
+        np.ascontiguousarray(forward.features[taken], np.float32),
+        list(forward.feature_names),
+        **dict(zip(("sparse_offsets", "sparse_ids", "sparse_values"), sparse, strict=True)),
+        sparse_names=forward.sparse_names,
+    ).canonical()
+    sentences = np.array(groups, np.int64)
+    offsets = np.searchsorted(sentences, np.arange(sentences[-1] + 2 if len(sentences) else 1))
+    return rules, Lines(symbols, offsets_of(sizes)), sentences, normalized(np.array(values), offsets)
 
 
 def fitting(reverse: GrammarRules, forward: GrammarRules) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -155,56 +185,3 @@ def _hash(rows: np.ndarray) -> np.ndarray:
         keys = (keys ^ (column.astype(np.int64) + 3).astype(np.uint64)) * _FACTOR
         keys ^= keys >> np.uint64(29)
     return keys
-
-
-def _composed(
-    reverse: GrammarRules,
-    forward: GrammarRules,
-    left: np.ndarray,
-    right: np.ndarray,
-    swapped: np.ndarray,
-    words: list[bytes],
-) -> GrammarRules:
-    """Return the rules of the pairs, with the reverse rule's symbol for its side y, and those of ``words`` alone."""
-    alone, which = _alone(forward, words)
-    symbols, numbers = np.unique(left, return_inverse=True)
-    vocabulary = Vocabulary.from_bytes([*map(tree_symbol, symbols.tolist()), *words])
-    arity = reverse.arities()[left] if len(left) else np.zeros(0, np.int64)
-    source_offsets = np.concatenate([[0], np.cumsum(np.concatenate([1 + arity, np.ones(len(alone), np.int64)]))])
-    source = np.zeros(source_offsets[-1], np.int32)
-    heads = source_offsets[:-1]
-    source[heads] = np.concatenate([numbers + 1, len(symbols) + 1 + which])
-    for n in (1, 2):
-        source[heads[: len(left)][arity >= n] + n] = -n
-    taken = np.concatenate([right, alone])
-    target_offsets, target = pick(forward.target_offsets, taken, forward.target)
-    sparse_offsets, sparse_ids, sparse_values = pick(
-        forward.sparse_offsets, taken, forward.sparse_ids, forward.sparse_values
-    )
-    exchanged = np.concatenate([swapped[left], np.zeros(len(alone), bool)])
-    exchange = np.repeat(exchanged, np.diff(target_offsets)) & (target < 0)
-    return GrammarRules(
-        vocabulary,
-        forward.target_vocabulary,
-        source_offsets.astype(np.int64),
-        source,
-        target_offsets,
-        np.where(exchange, -3 - target, target).astype(np.int32),
-        np.ascontiguousarray(forward.features[taken], np.float32),
-        list(forward.feature_names),
-        sparse_offsets=sparse_offsets,
-        sparse_ids=sparse_ids,
-        sparse_values=sparse_values,
-        sparse_names=forward.sparse_names,
-    ).canonical()
-
-
-def _alone(forward: GrammarRules, words: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the forward rules that translate one word by itself, and the number of each one's word."""
-    ids = forward.source_vocabulary.ids(words).astype(np.int64)
-    single = np.flatnonzero(np.diff(forward.source_offsets) == 1)
-    of = forward.source[forward.source_offsets[single]]
-    order = np.argsort(ids, kind="stable")
-    place = np.minimum(np.searchsorted(ids[order], of), max(len(ids) - 1, 0))
-    fits = ids[order][place] == of if len(ids) else np.zeros(len(single), bool)
-    return single[fits], order[place[fits]] if len(ids) else np.zeros(0, np.int64)

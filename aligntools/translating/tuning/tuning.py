@@ -120,59 +120,46 @@ def tune(
         weights = np.array(start, np.float64)
         state = TuningState(weights, weights.copy(), weights.copy(), lists=[None] * len(parts))
     while not state.done:
-        found = _decode(parts, state, settings, frozen, pool)
-        now = state.rounds[-1]
+        weights = risk.with_frozen(state.weights, frozen, risk.schedule(settings.gamma, settings.quench)[-1])
+        found: list[_Found] = []
+        scores, ratios, total, size, new = [], [], np.zeros(bleu.COLUMNS), 0, False
+        for number, part in enumerate(parts):
+            k = 1 if settings.forest and not settings.oracle else settings.n_best
+            lists, h = part.search(weights, k, settings.forest, pool)
+            counts = linear_bleu.corpus_statistics(lists, part.references, part.groups, part.shares, pool)
+            scores.append(100 * float(bleu.corpus_bleu(counts)))
+            ratios.append(float(counts[LENGTH] / max(counts[REFERENCE], 1e-9)))
+            if part.counted:
+                total = total + counts
+            before = state.lists[number]
+            if settings.forest:
+                assert h is not None
+                whole = h if before is None else united(before, h)
+                new, size = True, size + whole.edges
+                state.lists[number] = whole
+            else:
+                merged = lists.merged() if before is None else before.merged(lists)
+                new, size = new or before is None or merged.count > before.count, size + merged.count
+                state.lists[number] = merged
+            found.append((state.lists[number], counts, lists))
+        if not state.rounds and not any(_shares_words(part, *of, pool) for part, of in zip(parts, found, strict=True)):
+            problem = "candidates and references have no words in common (are both of the same lines?)"
+            raise NothingLearned(f"nothing can be learned: {problem}")
+        score = 100 * float(bleu.corpus_bleu(total))
+        now = Round(len(state.rounds), scores, score, ratios, size, state.objective)
+        state.rounds.append(now)
         if state.best_round is now:
             state.best = state.weights.copy()
         if report is not None:
             report(now)
         stale = now.number - state.best_round.number >= settings.patience
-        if now.number >= settings.rounds or stale or not found:
+        if now.number >= settings.rounds or stale or not new:
             state.done = True
         else:
             _optimize(parts, found, state, settings, frozen, pool)
         if keep is not None:
             keep(state)
     return state
-
-
-def _decode(
-    parts: Sequence[TuningSet],
-    state: TuningState,
-    settings: TuningSettings,
-    frozen: Mapping[int, float],
-    pool: Pool | None,
-) -> list[_Found]:
-    """Translate all parts, note the round, and return what there is to optimize on; nothing if nothing is new."""
-    gamma = risk.schedule(settings.gamma, settings.quench)[-1]
-    weights = risk.with_frozen(state.weights, frozen, gamma)
-    found: list[_Found] = []
-    scores, ratios, total, size, new = [], [], np.zeros(bleu.COLUMNS), 0, False
-    for number, part in enumerate(parts):
-        on_forest = settings.forest
-        lists, h = part.search(weights, 1 if on_forest and not settings.oracle else settings.n_best, on_forest, pool)
-        counts = linear_bleu.corpus_statistics(lists, part.references, part.groups, part.shares, pool)
-        scores.append(100 * float(bleu.corpus_bleu(counts)))
-        ratios.append(float(counts[LENGTH] / max(counts[REFERENCE], 1e-9)))
-        if part.counted:
-            total = total + counts
-        before = state.lists[number]
-        if on_forest:
-            assert h is not None
-            whole = h if before is None else united(before, h)
-            new, size = True, size + whole.edges
-            state.lists[number] = whole
-        else:
-            merged = lists.merged() if before is None else before.merged(lists)
-            new, size = new or before is None or merged.count > before.count, size + merged.count
-            state.lists[number] = merged
-        found.append((state.lists[number], counts, lists))
-    if not state.rounds and not any(_shares_words(part, *of, pool) for part, of in zip(parts, found, strict=True)):
-        problem = "candidates and references have no words in common (are both of the same lines?)"
-        raise NothingLearned(f"nothing can be learned: {problem}")
-    score = 100 * float(bleu.corpus_bleu(total))
-    state.rounds.append(Round(len(state.rounds), scores, score, ratios, size, state.objective))
-    return found if new else []
 
 
 def _shares_words(
@@ -196,8 +183,23 @@ def _optimize(
     frozen: Mapping[int, float],
     pool: Pool | None,
 ) -> None:
-    if settings.method in ("mert", "mira", "perceptron"):
-        state.weights, value = _on_lists(parts, [candidates for candidates, *_ in found], state, settings, frozen, pool)
+    """Set the state's weights for the next round, and what they reach."""
+    gammas = risk.schedule(settings.gamma, settings.quench)
+    if settings.method in ("mert", "mira", "perceptron"):  # which look at single candidates
+        lists: list[Any] = [candidates for candidates, *_ in found]
+        pairs = zip(lists, parts, strict=True)
+        each = [linear_bleu.candidate_statistics(one, part.references, part.groups, pool) for one, part in pairs]
+        statistics, shares = np.concatenate(each), np.concatenate([part.shares for part in parts])
+        corpus = mert.MertCorpus(lists[0].followed(*lists[1:]), statistics, shares, pool)
+        start, kept = risk.with_frozen(state.weights, frozen, gammas[-1]), tuple(frozen)
+        seed, passes = [settings.seed, len(state.rounds)], (settings.passes, settings.step)
+        if settings.method == "mert":
+            state.weights, value = mert.maximize(corpus, start, seed, settings.restarts, frozen=kept)
+        elif settings.method == "perceptron":
+            state.weights, value = online.perceptron(corpus, statistics, start, seed, *passes, kept)
+        else:
+            pseudo = settings.loss == "corpus"
+            state.weights, value = online.mira(corpus, statistics, start, seed, *passes, pseudo, kept)
         state.objective = -value
         return
     how: dict[str, Any] = {"l2": settings.l2, "frozen": frozen, "pool": pool}
@@ -212,36 +214,7 @@ def _optimize(
             objective = risk.Likelihood(examples, len(state.weights), **how)
         else:
             objective = risk.Risk(examples, len(state.weights), temperature=settings.temperature, **how)
-    gammas = risk.schedule(settings.gamma, settings.quench)
     state.weights, state.objective = risk.minimize(objective, state.weights, gammas, settings.iterations, pool=pool)
-
-
-def _on_lists(
-    parts: Sequence[TuningSet],
-    lists: list[Any],
-    state: TuningState,
-    settings: TuningSettings,
-    frozen: Mapping[int, float],
-    pool: Pool | None,
-) -> tuple[np.ndarray, float]:
-    """Return weights by what looks at single candidates, and BLEU of those that are then the best."""
-    joined = lists[0].followed(*lists[1:])
-    statistics = np.concatenate(
-        [
-            linear_bleu.candidate_statistics(candidates, part.references, part.groups, pool)
-            for candidates, part in zip(lists, parts, strict=True)
-        ]
-    )
-    corpus = mert.MertCorpus(joined, statistics, np.concatenate([part.shares for part in parts]), pool)
-    gamma = risk.schedule(settings.gamma, settings.quench)[-1]
-    start, kept = risk.with_frozen(state.weights, frozen, gamma), tuple(frozen)
-    seed = [settings.seed, len(state.rounds)]
-    if settings.method == "mert":
-        return mert.maximize(corpus, start, seed, settings.restarts, frozen=kept)
-    how: dict[str, Any] = {"passes": settings.passes, "step": settings.step, "frozen": kept}
-    if settings.method == "perceptron":
-        return online.perceptron(corpus, statistics, start, seed, **how)
-    return online.mira(corpus, statistics, start, seed, pseudo=settings.loss == "corpus", **how)
 
 
 def _referred(
