@@ -57,7 +57,7 @@ def _extraction(
         raise UsageProblem("a grammar needs alignments: one for each sentence pair")
     from aligntools.formats.links import pharaoh
     from aligntools.formats.text.corpus import Bitext
-    from aligntools.links.alignments import as_written
+    from aligntools.links.alignments import as_written, links_of
     from aligntools.translating.grammar.extraction import Extraction
 
     source, target = texts
@@ -65,7 +65,15 @@ def _extraction(
         raise UsageProblem("a grammar needs two texts: source and target, one file of both, or a Bitext")
     how = reading.split, reading.input_format, reading.languages
     bitext = source if isinstance(source, Bitext) else as_written(_sentences(source), _sentences(target), *how)
-    links, name = _links(alignments, index_base)
+    name = name_of(alignments, "<alignments>")
+    if isinstance(alignments, str | os.PathLike):
+        alignments = Path(alignments)
+    elif index_base and not hasattr(alignments, "pairs"):  # positions count as text does, links of an object from 0
+        alignments = [
+            one if isinstance(one, str) or hasattr(one, "links") else " ".join(f"{i}-{j}" for i, j in one)
+            for one in alignments
+        ]
+    links = links_of(alignments, name=name, index_base=index_base)
     if len(links) != len(bitext):
         found = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs; they must have the same number"
         raise DataError(name, None, found)
@@ -89,21 +97,6 @@ def _sentences(text: Any) -> Any:
         return text
     words = [word.decode("utf-8", "surrogateescape") for word in text.words]
     return [words[begin:end] for begin, end in pairwise(text.offsets.tolist())]
-
-
-def _links(alignments: AlignmentsInput, index_base: int) -> "tuple[Links, str]":
-    """Return links, and what messages call them."""
-    from aligntools.links.alignments import links_of
-
-    name = name_of(alignments, "<alignments>")
-    if isinstance(alignments, str | os.PathLike):
-        return links_of(Path(alignments), index_base=index_base), name
-    if index_base and not hasattr(alignments, "pairs"):  # positions count as text does, links of an object from 0
-        alignments = [
-            one if isinstance(one, str) or hasattr(one, "links") else " ".join(f"{i}-{j}" for i, j in one)
-            for one in alignments
-        ]
-    return links_of(alignments, name=name, index_base=index_base), name
 
 
 def _whole_of(extraction: "Extraction", run: Run) -> "GrammarRules":

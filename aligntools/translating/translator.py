@@ -1,6 +1,6 @@
 """Translation from Python: systems of a grammar, a language model and weights."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -290,6 +290,7 @@ class Translator:
         return self._other(_system=system, _lattices=how)
 
     def _other(self, **changed: Any) -> "Translator":
+        """Return a translator that is the same but for these attributes."""
         other = copy(self)
         vars(other).update(changed)
         return other
@@ -324,8 +325,7 @@ class Translator:
         if run.asked:
             if unbuffered:
                 raise UsageProblem("`unbuffered` answers each line in this process; leave out `workers` and `cluster`")
-            how = {"features": features}
-            yield from self._by_workers(run, self._parts(text, JOB), _answers, "translate_batch", how)
+            yield from self._by_workers(run, self._parts(text, JOB), "translate_batch", features=features)
             return
         for lines in self._parts(text, 1 if unbuffered else PART):
             sentences = self._system.encode_text(lines)
@@ -370,7 +370,7 @@ class Translator:
         """
         run = self._run("n_best", run, options)
         if run.asked:
-            yield from self._by_workers(run, self._parts(text, JOB), _answers, "n_best", {"n": n})
+            yield from self._by_workers(run, self._parts(text, JOB), "n_best", n=n)
             return
         for part in self.with_threads(run.threads).hypergraphs(text):
             yield from part.n_best(n)
@@ -412,7 +412,7 @@ class Translator:
         """
         run = self._run("samples", run, options)
         if run.asked:
-            yield from self._by_workers(run, enumerate(self._parts(text, PART)), _samples, n, gamma, seed)
+            yield from self._by_workers(run, self._parts(text, PART), "samples", n=n, gamma=gamma, seed=seed)
             return
         for part in self.with_threads(run.threads).hypergraphs(text):
             yield from part.samples(n, gamma=gamma, seed=seed)
@@ -422,24 +422,19 @@ class Translator:
         run = Keywords(function, options).only(Run, run)
         return run if run.threads is not None else replace(run, threads=self.threads)
 
-    def _by_workers(self, run: Run, blocks: Iterable[Any], job: Callable[..., Any], *how: Any) -> Iterator[Any]:
-        """Yield the items of what workers make of each block by ``job(translator, *how, block, pool)``."""
+    def _by_workers(self, run: Run, parts: Iterator[Lines], method: str, **how: Any) -> Iterator[Any]:
+        """Yield the items of what workers make of each part by a method of the same name."""
         with pool_of(run.threads) as pool, mapping(run, pool) as found:
             kept = found.keep(self.with_threads(None))
-            for items in found.run("translating", partial(job, kept, *how), blocks):
+            for items in found.run("translating", partial(_answers, kept, method, how), enumerate(parts)):
                 yield from items
 
 
-def _answers(translator: "Kept", method: str, how: dict[str, Any], lines: Tokens, pool: "Pool") -> list[Any]:
-    """Do a worker's job of `Translator.translate_batch` or `Translator.n_best`."""
-    return list(getattr(translator.get().with_threads(pool), method)(lines, **how))
-
-
-def _samples(
-    translator: "Kept", n: int, gamma: float, seed: int, part: tuple[int, Tokens], pool: "Pool"
-) -> list[list[Translation]]:
-    """Do a worker's job of `Translator.samples`: of one of its parts, by number."""
+def _answers(translator: "Kept", method: str, how: dict[str, Any], part: tuple[int, Lines], pool: "Pool") -> list[Any]:
+    """Do a worker's job of a method of `Translator`; samples depend on the number of their first sentence."""
     number, lines = part
-    forests = next(translator.get().with_threads(pool).hypergraphs(lines, first=number * PART))
-    found: list[list[Translation]] = forests.samples(n, gamma=gamma, seed=seed)
-    return found
+    own = translator.get().with_threads(pool)
+    if method == "samples":
+        own = next(own.hypergraphs(lines, first=number * PART))
+        return list(own.samples(**how))
+    return list(getattr(own, method)(lines, **how))

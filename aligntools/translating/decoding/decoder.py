@@ -371,31 +371,21 @@ class System:
             words=out.words[:n_words].copy(),
         )
         found = Hypergraph(np.array([0, nodes], np.int64), np.array([nodes - 1], np.int64), *out)
-        if not sentences.values.shape[1]:
+        values = sentences.values[part]
+        if not values.shape[1]:
             return found
+        # the features of arcs, which are the last, after the others of each hyperedge
         _, order, numbers = reached
         in_order = order[numbers[hypotheses.edges[order, 0]] >= 0]
-        return _with_arc_features(found, in_order, workspace, sentences.values[part], len(self.features))
-
-
-def _with_arc_features(
-    forest: Hypergraph, edges: np.ndarray, workspace: Workspace, values: np.ndarray, features: int
-) -> Hypergraph:
-    """Add the features of arcs to those of a lattice's hyperedges.
-
-    edges (int64 [edges]): The number of each hyperedge in the workspace.
-    values (float32 [arcs, arc features]).
-    features: All features; those of arcs are the last.
-    """
-    sums = np.zeros((len(edges), values.shape[1]), np.float32)
-    kernels.add_arc_features(edges, workspace.hypotheses.paths, workspace.paths.rows, values, sums)
-    rows, columns = np.nonzero(sums)
-    heads = np.concatenate([np.repeat(np.arange(forest.edges), np.diff(forest.feature_offsets)), rows])
-    order = np.argsort(heads, kind="stable")
-    ids = np.concatenate([forest.feature_ids, (columns + features - values.shape[1]).astype(np.int32)])
-    return replace(
-        forest,
-        feature_offsets=offsets_of(np.bincount(heads, minlength=forest.edges)),
-        feature_ids=ids[order],
-        feature_values=np.concatenate([forest.feature_values, sums[rows, columns]])[order],
-    )
+        sums = np.zeros((len(in_order), values.shape[1]), np.float32)
+        kernels.add_arc_features(in_order, hypotheses.paths, workspace.paths.rows, values, sums)
+        rows, columns = np.nonzero(sums)
+        heads = np.concatenate([np.repeat(np.arange(edges), np.diff(found.feature_offsets)), rows])
+        order = np.argsort(heads, kind="stable")
+        ids = np.concatenate([found.feature_ids, (columns + len(self.features) - values.shape[1]).astype(np.int32)])
+        return replace(
+            found,
+            feature_offsets=offsets_of(np.bincount(heads, minlength=edges)),
+            feature_ids=ids[order],
+            feature_values=np.concatenate([found.feature_values, sums[rows, columns]])[order],
+        )

@@ -1,6 +1,6 @@
 """The k best derivations of each sentence with all that is known of their rules."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -84,7 +84,17 @@ def _derivation(
                 {system.features[f]: x for f, x in pairs},
             )
         )
-    yielded = _yield(uses)
+    yielded, stack = list[str](), [(0, 0)]
+    while stack:
+        k, at = stack.pop()
+        if at == len(uses[k].target):
+            continue
+        stack.append((k, at + 1))
+        shown_symbol = uses[k].target[at]
+        if uses[k].tails and shown_symbol in ("[X,1]", "[X,2]")[: len(uses[k].tails)]:
+            stack.append((uses[k].tails[int(shown_symbol[3]) - 1], 0))
+        else:
+            yielded.append(shown_symbol)
     return Derivation(tuple(yielded), float(sum(scores[e] for e in edges)), tuple(uses))
 
 
@@ -95,18 +105,3 @@ def _source(grammar: GrammarRules, rule: int, arity: int) -> list[str | int] | N
         symbols = grammar.source[grammar.source_offsets[rule] : grammar.source_offsets[rule + 1]].tolist()
         return [vocabulary.word(symbol) if symbol > 0 else -symbol for symbol in symbols]
     return None if rule == PASSED else list(range(1, arity + 1))
-
-
-def _yield(uses: Sequence[RuleUse]) -> list[str]:
-    found, stack = [], [(0, 0)]
-    while stack:
-        k, at = stack.pop()
-        if at == len(uses[k].target):
-            continue
-        stack.append((k, at + 1))
-        symbol = uses[k].target[at]
-        if uses[k].tails and symbol in ("[X,1]", "[X,2]")[: len(uses[k].tails)]:
-            stack.append((uses[k].tails[int(symbol[3]) - 1], 0))
-        else:
-            found.append(symbol)
-    return found

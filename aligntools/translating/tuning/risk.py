@@ -130,7 +130,17 @@ class Risk(Objective):
             h = part.hypergraph
             beta, conditional = semirings.inside(h, edge_scores(h, point, self.gamma, pool=self.pool), self.pool)
             made.append((conditional, semirings.posteriors(h, beta, conditional, part.shares, self.pool)))
-        value, rewards = self._rewards([posterior for _, posterior in made])
+        # what of the value is known, and what each edge adds to it, to first order
+        value, rewards = 0.0, [part.losses / self.total for part in self.parts if part.losses is not None]
+        if len(rewards) < len(self.parts):
+            totals = np.zeros(10)
+            counted = [(part.hypergraph, part.statistics) for part in self.parts if part.statistics is not None]
+            for part, (h, statistics), (_, posterior) in zip(self.parts, counted, made, strict=True):
+                counts = semirings.row_sums(h, statistics, posterior, self.pool)
+                totals[: len(counts)] += counts
+                totals[REFERENCE] += part.reference_length
+            value, slopes = bleu_loss(totals)
+            rewards = [semirings.row_products(h, of, slopes[: of.shape[1]], self.pool) for h, of in counted]
         for part, (conditional, posterior), reward in zip(self.parts, made, rewards, strict=True):
             h = part.hypergraph
             expected, slopes = semirings.expectations(h, conditional, posterior, reward, self.pool)
@@ -144,24 +154,6 @@ class Risk(Objective):
                 slopes += others
             gradient += self.gamma * semirings.feature_sums(h, slopes, self.features, self.pool)
         return value
-
-    def _rewards(self, posteriors: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
-        """Return what of the value is known, and what each edge adds to it, to first order."""
-        losses = [part.losses for part in self.parts if part.losses is not None]
-        if len(losses) == len(self.parts):
-            return 0.0, [one / self.total for one in losses]
-        totals = np.zeros(10)
-        for part, posterior in zip(self.parts, posteriors, strict=True):
-            assert part.statistics is not None
-            counts = semirings.row_sums(part.hypergraph, part.statistics, posterior, self.pool)
-            totals[: len(counts)] += counts
-            totals[REFERENCE] += part.reference_length
-        value, slopes = bleu_loss(totals)
-        return value, [
-            semirings.row_products(part.hypergraph, part.statistics, slopes[: part.statistics.shape[1]], self.pool)
-            for part in self.parts
-            if part.statistics is not None
-        ]
 
 
 @dataclass(eq=False)
