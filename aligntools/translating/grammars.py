@@ -99,16 +99,13 @@ def _sentences(text: Any) -> Any:
     return [words[begin:end] for begin, end in pairwise(text.offsets.tolist())]
 
 
-def _whole_of(extraction: "Extraction", run: Run) -> "GrammarRules":
-    from aligntools.translating.grammar.extraction import whole
-
-    return whole(_parts_of(extraction, run, None) if run.asked else extraction.parts())
-
-
-def _parts_of(extraction: "Extraction", run: Run, style: str | None) -> Iterator[Any]:
-    """Yield the grammar in parts that workers make, in text of a style if there is one."""
+def _parts_of(extraction: "Extraction", run: Run, style: str | None = None) -> Iterator[Any]:
+    """Yield the grammar in parts; those that workers make in text of a style, if there is one."""
     from aligntools.translating.grammar.extraction import parts_by_jobs
 
+    if not run.asked:
+        yield from extraction.parts()
+        return
     with pool_of(run.threads) as pool, mapping(run, pool) as blocks:
         yield from parts_by_jobs(extraction, blocks, run.workers or 1, style)
 
@@ -295,7 +292,9 @@ def extract_grammar(
     """
     texts, wholes = (source, target), (settings, run)
     extraction, run = _extraction("extract_grammar", texts, alignments, text, index_base, wholes, options)
-    rules = _whole_of(extraction, run)
+    from aligntools.translating.grammar.extraction import whole
+
+    rules = whole(_parts_of(extraction, run))
     _report(extraction, progress)
     return Grammar(rules)
 
@@ -322,13 +321,14 @@ def extract_grammar_file(
     """
     from aligntools.formats.opening import files
     from aligntools.formats.translation.grammar_text import tell_factors, write_grammar, write_text
+    from aligntools.translating.grammar.extraction import whole
 
     if format == "binary" and os.fspath(path) == "-":
         raise UsageProblem("`format=binary` is written to a file, not to standard output")
     texts, wholes = (source, target), (settings, run)
     extraction, run = _extraction("extract_grammar_file", texts, alignments, text, index_base, wholes, options)
     if format == "binary":
-        write_grammar(os.fspath(path), _whole_of(extraction, run), "binary")
+        write_grammar(os.fspath(path), whole(_parts_of(extraction, run)), "binary")
     elif run.asked:
         with files.writing(os.fspath(path)) as out:
             out.writelines(_parts_of(extraction, run, format))

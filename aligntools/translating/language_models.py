@@ -361,26 +361,25 @@ def train_lm(
     return LanguageModel(_estimate=found)
 
 
-def _tables(run: Run) -> "ArrayStore":
-    """Return memory for tables, and files beyond it; the rest is for what is sorted at a time, and for text."""
-    from aligntools.store.sorting import ArrayStore
-
-    tables = memory.for_tables(run.memory, TABLES)
-    return ArrayStore(tables * 7 // 10, None if run.tmpdir is None else os.fspath(run.tmpdir))
-
-
 def _counted(
     sources: "list[LineSource]", settings: LanguageModelSettings, run: Run, pool: "Pool"
 ) -> "tuple[NgramCounts, ArrayStore]":
     """Count n-grams, in this process or by jobs; return also where tables are kept."""
     from aligntools.formats.opening.files import is_regular
+    from aligntools.store.sorting import ArrayStore
     from aligntools.store.stores import Store
     from aligntools.translating.lm.kneser_ney import A_JOB, count, count_in_parts
     from aligntools.words.white_space import named_as
 
     how = {"lowercase": settings.lowercase, "skip_symbols": settings.skip_symbols}
+
+    def tables() -> ArrayStore:
+        """Return memory for tables, and files beyond it; the rest is for what is sorted at a time, and for text."""
+        room = memory.for_tables(run.memory, TABLES) * 7 // 10
+        return ArrayStore(room, None if run.tmpdir is None else os.fspath(run.tmpdir))
+
     if not run.asked:
-        store = _tables(run)
+        store = tables()
         return count(sources, settings.order, store, **how), store
 
     def is_file(source: "LineSource") -> bool:
@@ -392,5 +391,5 @@ def _counted(
     with temporary_folder(run.tmpdir) as folder:
         with opened(run, pool, folder, names, each=A_JOB) as engine:
             gathered = count_in_parts(sources, settings.order, Store(folder), engine, pool, **how)
-        store = _tables(run)
+        store = tables()
         return gathered(store), store

@@ -401,37 +401,6 @@ def read_part(task: CountingTask, job: tuple[int, LineSource], pool: Pool) -> No
     task.store.write(f"words.{number}", about, text=np.frombuffer(text, np.uint8), counts=counts)
 
 
-def _number_words(task: CountingTask, parts: int) -> tuple[CompiledLexicon, np.ndarray]:
-    """Give the words of all parts numbers, in order of first occurrence; return how often each comes, by number."""
-    lexicon, totals = CompiledLexicon(list(CONTROL)), np.zeros(1 << 16, np.int64)
-    for number in range(parts):
-        text, counts = task.store.read(f"words.{number}", "text", "counts")
-        source = LineSource("words", [text.tobytes()])
-        (ids,) = [side.tokens - 1 for side in stream_numbered(source, lexicon)]
-        if len(lexicon) > len(totals):
-            totals = np.concatenate([totals, np.zeros(2 * len(lexicon) - len(totals), np.int64)])
-        totals[ids] += counts
-        task.store.write(f"numbers.{number}", ids=ids)
-    return lexicon, totals[: len(lexicon) - 1]
-
-
-def _tell_white(jobs: Sequence[tuple[int, LineSource]], found: Sequence[dict[str, Any]]) -> None:
-    """Log the white space within words that was found, text by text."""
-    spaces = {source.name: WhiteSpace(source.name, of_model=True) for _, source in jobs}
-    for (_, source), one in zip(jobs, found, strict=True):
-        spaces[source.name].add(*one["white"])
-    for white in spaces.values():
-        white.tell()
-
-
-def _cut(totals: np.ndarray, workers: int) -> np.ndarray:
-    """Return the numbers of words before which the table is cut, the first one's and past the last one's with them."""
-    ends = np.cumsum(totals)
-    pieces = max(int(ends[-1]) // MERGED, min(int(ends[-1]) // 100_000, 4 * workers)) + 1
-    cuts = np.searchsorted(ends, np.linspace(0, ends[-1], pieces + 1)[1:-1]) + 1
-    return np.unique(np.concatenate([[0], np.minimum(cuts, len(totals)), [len(totals)]]))
-
-
 def sort_block(task: CountingTask, cuts: np.ndarray, job: tuple[int, int], pool: Pool) -> None:
     """Write the n-grams of a block of sentences in order, and where each piece of the table begins in them."""
     number, block = job
@@ -494,10 +463,27 @@ def count_in_parts(
     found = [store.about(f"words.{number}") for number, _ in jobs]
     sentences, words, blank = (sum(one[key] for one in found) for key in ("sentences", "words", "blank"))
     check_words(texts, words)
-    _tell_white(jobs, found)
-    lexicon, totals = _number_words(task, len(jobs))
+    spaces = {source.name: WhiteSpace(source.name, of_model=True) for _, source in jobs}
+    for (_, source), one in zip(jobs, found, strict=True):
+        spaces[source.name].add(*one["white"])
+    for white in spaces.values():
+        white.tell()
+    # the words of all parts get numbers, in order of first occurrence
+    lexicon, totals = CompiledLexicon(list(CONTROL)), np.zeros(1 << 16, np.int64)
+    for number, _ in jobs:
+        text, counts = store.read(f"words.{number}", "text", "counts")
+        (ids,) = [side.tokens - 1 for side in stream_numbered(LineSource("words", [text.tobytes()]), lexicon)]
+        if len(lexicon) > len(totals):
+            totals = np.concatenate([totals, np.zeros(2 * len(lexicon) - len(totals), np.int64)])
+        totals[ids] += counts
+        store.write(f"numbers.{number}", ids=ids)
+    totals = totals[: len(lexicon) - 1]
     totals[CONTROL.index(b"</s>") + 1] = sentences  # each end is the last word of an n-gram
-    cuts = _cut(totals, engine.workers)
+    # the numbers of words before which the table is cut, the first one's and past the last one's with them
+    ends = np.cumsum(totals)
+    many = max(int(ends[-1]) // MERGED, min(int(ends[-1]) // 100_000, 4 * engine.workers)) + 1
+    cuts = np.searchsorted(ends, np.linspace(0, ends[-1], many + 1)[1:-1]) + 1
+    cuts = np.unique(np.concatenate([[0], np.minimum(cuts, len(totals)), [len(totals)]]))
     blocks = [(number, block) for number, one in enumerate(found) for block in range(one["blocks"])]
     run("n-grams", functools.partial(sort_block, task, cuts), blocks)
     store.remove(*(f"text.{number}.{block}" for number, block in blocks))

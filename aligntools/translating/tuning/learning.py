@@ -237,7 +237,12 @@ class Learner:
                 workers = workers_of(self.blocks, composed)
                 made.append(set_of(composed, trees, monolingual, groups, weight * shares, alone, workers=workers))
         if self.tuning.forest and self.tuning.method == "likelihood":
-            self._reach(made)
+            # of which references there are derivations
+            roots = [part.reachable.references(self.pool).roots for part in made if part.reachable is not None]
+            reached = sum(int((one >= 0).sum()) for one in roots)
+            if not reached and not self.tuning.oracle:
+                raise UsageProblem("the grammar derives no reference; `oracle` takes the nearest translations instead")
+            self.tell("reaching", {"reached": reached, "sentences": sum(map(len, roots))})
         state = self._rounds(made, names, [*system.weights, *of_arcs.values()], frozen, rules, lm)
         best, learned = state.best_round, state.best
         self.tell("best", {"round": best.number, "bleu": best.score})
@@ -266,17 +271,6 @@ class Learner:
             raise DataError(self.reverse_name, None, problem)
         self.tell("composing", {"rules": len(rules), "trees": len(trees), "sentences": len(np.unique(groups))})
         return rules, trees, groups, shares
-
-    def _reach(self, made: Sequence[TuningSet]) -> None:
-        """Derive the references, and say how many can be derived."""
-        reached, sentences = 0, 0
-        for part in made:
-            if part.reachable is not None:
-                roots = part.reachable.references(self.pool).roots
-                reached, sentences = reached + int((roots >= 0).sum()), sentences + len(roots)
-        if not reached and not self.tuning.oracle:
-            raise UsageProblem("the grammar derives no reference; `oracle` takes the nearest translations instead")
-        self.tell("reaching", {"reached": reached, "sentences": sentences})
 
     def _rounds(
         self,
