@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from aligntools.formats.inputs.sentences import Lines, PathLike, Text, read_lines
+from aligntools.formats.annotation.tagged_text import Tokens
+from aligntools.formats.inputs.sentences import PathLike, Text, read_lines
 from aligntools.formats.text.bitext import name_of
 from aligntools.formats.text.text_settings import Loading, Splitting
 from aligntools.ground.declarations import Keywords, taking
@@ -122,7 +123,7 @@ def tune(
         text, *others = _not_over_long([text, *others])
 
     @lru_cache(maxsize=1)  # trees of one text ask twice
-    def read(text: Lines) -> "GrammarRules":
+    def read(text: Tokens) -> "GrammarRules":
         return grammar_of(reversed_["grammar"], text, decoding.span_limit, verify).rules
 
     reverse = _reverse(read, reversed_["lm"], reversed_["weights"], verify)
@@ -159,7 +160,7 @@ def tune(
             raise DataError(names, None, str(error)) from None
 
 
-def _not_over_long(texts: list[Lines]) -> list[Lines]:
+def _not_over_long(texts: list[Tokens]) -> list[Tokens]:
     """Return texts without the sentences that are over-long in one of them; say how many these are."""
     lengths = np.array([np.diff(text.offsets) for text in texts])
     if not (lengths > LONGEST).any():
@@ -199,7 +200,7 @@ def _check(
         raise UsageProblem(f"`checkpoint`: {os.fspath(checkpoint)} is not a directory")
 
 
-def _same_length(texts: list[Lines], first: Lines | None, words: bool = False) -> list[Lines]:
+def _same_length(texts: list[Tokens], first: Tokens | None, words: bool = False) -> list[Tokens]:
     """Check that texts have as many sentences as the first, and words."""
     for text in texts:
         if words and not text.words:
@@ -212,8 +213,8 @@ def _same_length(texts: list[Lines], first: Lines | None, words: bool = False) -
 
 
 def _reverse(
-    read: "Callable[[Lines], GrammarRules]", lm: LanguageModel | PathLike | None, weights: WeightsInput, verify: bool
-) -> "Callable[[Lines, DecoderSettings], System]":
+    read: "Callable[[Tokens], GrammarRules]", lm: LanguageModel | PathLike | None, weights: WeightsInput, verify: bool
+) -> "Callable[[Tokens, DecoderSettings], System]":
     """Return what makes the reverse system of a text, of the rules that ``read`` returns for it."""
     from aligntools.translating.decoding.decoder import System
     from aligntools.translating.decoding.system_tables import feature_names
@@ -221,7 +222,7 @@ def _reverse(
     model = lm if isinstance(lm, LanguageModel) or lm is None else LanguageModel.load(lm, verify=verify)
     learned, name = weights_of(weights), name_of(weights, "<reverse weights>")
 
-    def made(text: Lines, settings: DecoderSettings) -> System:
+    def made(text: Tokens, settings: DecoderSettings) -> System:
         assert learned is not None
         rules = read(text)
         known = in_order(name, learned.features, feature_names(rules))

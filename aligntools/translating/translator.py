@@ -422,7 +422,7 @@ class Translator:
         run = Keywords(function, options).only(Run, run)
         return run if run.threads is not None else replace(run, threads=self.threads)
 
-    def _by_workers(self, run: Run, parts: Iterator[Lines], method: str, **how: Any) -> Iterator[Any]:
+    def _by_workers(self, run: Run, parts: Iterator[Tokens], method: str, **how: Any) -> Iterator[Any]:
         """Yield the items of what workers make of each part by a method of the same name."""
         with pool_of(run.threads) as pool, mapping(run, pool) as found:
             kept = found.keep(self.with_threads(None))
@@ -430,7 +430,7 @@ class Translator:
                 yield from items
 
 
-def _answers(translator: "Kept", method: str, how: dict[str, Any], part: tuple[int, Lines], pool: "Pool") -> list[Any]:
+def _answers(translator: "Kept", method: str, how: dict[str, Any], part: tuple[int, Tokens], pool: "Pool") -> list[Any]:
     """Do a worker's job of a method of `Translator`; samples depend on the number of their first sentence."""
     number, lines = part
     own = translator.get().with_threads(pool)

@@ -81,7 +81,9 @@ def _forest(system: Kept, sentences: EncodedText, pool: Pool) -> Hypergraph:
     return found
 
 
-def _decoded(system: System, text: Lines, pool: Pool | None, workers: Workers | None) -> tuple[EncodedText, Hypergraph]:
+def _decoded(
+    system: System, text: Tokens, pool: Pool | None, workers: Workers | None
+) -> tuple[EncodedText, Hypergraph]:
     """Return a text's sentences as a system numbers them, and their hypergraphs."""
     sentences = system.encode(text.words, text.offsets)
     return sentences, system.forest(sentences, pool) if workers is None else join(workers(_forest, sentences))
@@ -180,17 +182,17 @@ class Learner:
     tell: Callable[[str, dict[str, Any]], None]
     pool: Pool
     blocks: BlockMap | None  # Decodes in workers; None: here
-    reverse: Callable[[Lines, DecoderSettings], System]
+    reverse: Callable[[Tokens, DecoderSettings], System]
     reverse_name: str  # What messages call its grammar
 
     def _settings(self, full_states: bool) -> DecoderSettings:
         return DecoderSettings(self.decoding.pop_limit, self.decoding.span_limit, full_states)
 
-    def backward(self, text: Lines) -> System:
+    def backward(self, text: Tokens) -> System:
         """Return the reverse system of a target text."""
         return self.reverse(text, self._settings(self.imputation.impute == "lattice"))
 
-    def impute(self, text: Lines, number: int) -> ImputedText:
+    def impute(self, text: Tokens, number: int) -> ImputedText:
         """Impute the sources of target text number ``number``."""
         lattices, system = self.imputation.impute == "lattice", self.backward(text)
         seed, workers = self.tuning.seed + number, workers_of(self.blocks, system)
@@ -260,7 +262,7 @@ class Learner:
             about["loss"] = self.tuning.loss
         return dict(zip(system.features, learned.tolist(), strict=False)), about
 
-    def _round_trips(self, text: Lines, forward: GrammarRules) -> RoundTrips:
+    def _round_trips(self, text: Tokens, forward: GrammarRules) -> RoundTrips:
         """Return the reverse derivations of a text, with the rules that translate them."""
         system = self.backward(text)
         sentences, forest = _decoded(system, text, self.pool, workers_of(self.blocks, system))

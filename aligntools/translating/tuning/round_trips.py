@@ -127,7 +127,7 @@ def round_trips(
     ).canonical()
     sentences = np.array(groups, np.int64)
     offsets = np.searchsorted(sentences, np.arange(sentences[-1] + 2 if len(sentences) else 1))
-    return rules, Lines(symbols, offsets_of(sizes)), sentences, normalized(np.array(values), offsets)
+    return rules, Tokens(symbols, offsets_of(sizes)), sentences, normalized(np.array(values), offsets)
 
 
 def fitting(reverse: GrammarRules, forward: GrammarRules) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
