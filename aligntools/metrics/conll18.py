@@ -118,7 +118,19 @@ def align_words(gold: Conll, other: Conll, gold_name: str, name: str) -> WordMat
     i = j = 0
     while i < len(a.starts) and j < len(b.starts):
         if a.multiword[i] or b.multiword[j]:
-            first_i, first_j, i, j = _stretch(a, b, i, j)
+            # the words of both texts that multiword tokens here hold together
+            if a.multiword[i]:
+                end = a.ends[i]
+                j += not b.multiword[j] and b.starts[j] < a.starts[i]
+            else:
+                end = b.ends[j]
+                i += not a.multiword[i] and a.starts[i] < b.starts[j]
+            first_i, first_j = i, j
+            while not a.past(i, end) or not b.past(j, end):
+                if i < len(a.starts) and (j >= len(b.starts) or a.starts[i] <= b.starts[j]):
+                    end, i = a.reach(i, end), i + 1
+                else:
+                    end, j = b.reach(j, end), j + 1
             found = _common(a.forms[first_i:i], b.forms[first_j:j])
             pairs += [(first_i + k, first_j + m) for k, m in found]
         elif (a.starts[i], a.ends[i]) == (b.starts[j], b.ends[j]):
@@ -131,23 +143,6 @@ def align_words(gold: Conll, other: Conll, gold_name: str, name: str) -> WordMat
     ours, theirs = np.array(pairs, np.int64).reshape(-1, 2).T
     tokens = (np.column_stack([text.edges[:-1], text.edges[1:]]) for text in (a, b))
     return WordMatches(ours, theirs, _same(*tokens), _same(a.sentences, b.sentences))
-
-
-def _stretch(a: _Words, b: _Words, i: int, j: int) -> tuple[int, int, int, int]:
-    """Return where the words of both texts begin and end that multiword tokens here hold together."""
-    if a.multiword[i]:
-        end = a.ends[i]
-        j += not b.multiword[j] and b.starts[j] < a.starts[i]
-    else:
-        end = b.ends[j]
-        i += not a.multiword[i] and a.starts[i] < b.starts[j]
-    first_i, first_j = i, j
-    while not a.past(i, end) or not b.past(j, end):
-        if i < len(a.starts) and (j >= len(b.starts) or a.starts[i] <= b.starts[j]):
-            end, i = a.reach(i, end), i + 1
-        else:
-            end, j = b.reach(j, end), j + 1
-    return first_i, first_j, i, j
 
 
 def _common(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:

@@ -113,8 +113,27 @@ def joined_paths(arcs: list[_Arc], last: int) -> list[_Arc]:
     A path of words in the one is a path in the other, once, with the same sum of values. Only arcs that are on paths
     from 0 to the last node stay, and nodes are numbered anew.
     """
-    if any(word == EPSILON for _, _, word, _ in arcs):
-        arcs, last = _without_epsilons(arcs, last)
+    silent: dict[int, list[tuple[int, str, Any]]] = {}
+    real: dict[int, list[tuple[int, str, Any]]] = {}
+    for begin, end, word, values in arcs:
+        (silent if word == EPSILON else real).setdefault(begin, []).append((end, word, values))
+    if silent:
+        ways = {}  # from a node by arcs without words to the last node, or to one where an arc with a word begins
+        count = 0
+        for node in range(last, -1, -1):
+            ways[node] = [(node, 0.0)] if node in real or node == last else []
+            for end, _, values in silent.get(node, []):
+                ways[node] += [(to, values + more) for to, more in ways[end]]
+            count += len(ways[node])
+            if count > MOST:
+                raise OverflowError
+        begun = [(1 + begin, arc, 0.0) for begin, own in real.items() for arc in own]  # node 0 is new: before all
+        begun += [(0, arc, before) for to, before in ways[0] for arc in real.get(to, [])]
+        arcs, last = [], 1 + last
+        for begin, (end, word, values), before in begun:
+            arcs += [(begin, 1 + to, word, before + values + more) for to, more in ways[end]]
+            if len(arcs) > MOST:
+                raise OverflowError
     arcs = sorted(arcs, key=lambda arc: arc[1::-1])
     reached, leading = {0}, {last}
     for begin, end, _, _ in arcs:
@@ -125,30 +144,6 @@ def joined_paths(arcs: list[_Arc], last: int) -> list[_Arc]:
             leading.add(begin)
     used = {node: k for k, node in enumerate(sorted(reached & leading))}
     return [(used[b], used[e], word, values) for b, e, word, values in arcs if b in used and e in used]
-
-
-def _without_epsilons(arcs: list[_Arc], last: int) -> tuple[list[_Arc], int]:
-    silent: dict[int, list[tuple[int, str, Any]]] = {}
-    real: dict[int, list[tuple[int, str, Any]]] = {}
-    for begin, end, word, values in arcs:
-        (silent if word == EPSILON else real).setdefault(begin, []).append((end, word, values))
-    ways = {}  # from a node by arcs without words to the last node, or to one where an arc with a word begins
-    count = 0
-    for node in range(last, -1, -1):
-        ways[node] = [(node, 0.0)] if node in real or node == last else []
-        for end, _, values in silent.get(node, []):
-            ways[node] += [(to, values + more) for to, more in ways[end]]
-        count += len(ways[node])
-        if count > MOST:
-            raise OverflowError
-    begun = [(1 + begin, arc, 0.0) for begin, own in real.items() for arc in own]  # node 0 is new: before all
-    begun += [(0, arc, before) for to, before in ways[0] for arc in real.get(to, [])]
-    made = []
-    for begin, (end, word, values), before in begun:
-        made += [(begin, 1 + to, word, before + values + more) for to, more in ways[end]]
-        if len(made) > MOST:
-            raise OverflowError
-    return made, 1 + last
 
 
 def as_lattices(text: Tokens) -> LatticeLines:

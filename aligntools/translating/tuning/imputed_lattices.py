@@ -1,23 +1,17 @@
 """Imputing the missing source side as a lattice (Li, Wang, Eisner & Khudanpur 2011, section 3.4, "Lattice").
 
-A forest of p(x|y) is ambiguous: a string has many derivations. It is approximated by an unambiguous automaton, as in
-Li, Eisner & Khudanpur 2009 ("Variational decoding for statistical machine translation", section 3.2): an n-gram model
-whose probabilities are ratios of n-gram counts that the forest expects. It is the n-gram model nearest to p(x|y) in
-Kullback-Leibler divergence, D(p || q). Here counts are by place in the string, too,
+A forest of p(x|y), in which a string has many derivations, is approximated by a deterministic automaton: the n-gram
+model nearest to it in D(p || q) (Li, Eisner & Khudanpur 2009, "Variational decoding for statistical machine
+translation", section 3.2), with counts by place in the string, so that strings end and states are few:
 
-    q(w | h, t) = E[h w with w at place t] / E[h before place t],
+    q(w | h, t) = E[h w with w at place t] / E[h before place t]
 
-so that strings end, states are few, and q is the nearest of a larger family, whose n-grams at each place have exactly
-the probabilities that they have under p. States are a place and the n - 1 words before it, and deterministic: each
-string has one path. Where what comes next depends on n - 1 words and the place, q is p. Arcs with a lower posterior
-than a threshold are left out, the rest is normalized, and states from which the same strings follow with the same
-probabilities become one.
+Arcs with a lower posterior than a threshold are left out, the rest is normalized, and states from which the same
+strings follow with the same probabilities become one.
 
-Equation 8 takes the expectation over p(x|y) p(y'|x). The forward system translates the lattice whole, with log q(x)
-as a feature of fixed weight; its derivations then have probabilities in proportion to q(x) exp(gamma w.f(d)),
-normalized over all x together. That is q(x) p(y'|x) times Z(x) / Z, Z(x) the sum over the derivations of x alone:
-sources that translate with high scores count more than their q(x). With one path it is equation 8; `--impute kbest`
-and `samples` keep to it.
+The forward system translates the lattice whole, with log q(x) as a feature of fixed weight. Its derivations are
+normalized over all x together: a source counts q(x) Z(x) / Z, Z(x) the sum over its derivations, not q(x) as in
+equation 8. With one path both are the same.
 """
 
 from collections.abc import Callable

@@ -5,10 +5,10 @@ source side of each of these rules by one rule of its own. Equation 8 is kept: t
 under the reverse system, language model included, rescaled over the best k trees; given d, the forward system is
 normalized over all isomorphic derivations, p(d'|d) = exp(gamma score(d')) / Z(d).
 
-A tree is written as a sentence: the numbers of its rules in pre-order (Polish notation, which one tree alone reads as).
-The forward rules that fit the reverse rule number r become rules r X1 X2 -> y', so that the decoder finds the
-isomorphic derivations, and nothing else, as it finds translations. What the paper hopes for, one pass over the whole
-packed forest of y, would need Z(d) to be a product over rules; the forward language model makes it none.
+A tree is written as a sentence: the numbers of its rules in pre-order. The forward rules that fit the reverse rule
+number r become rules r X1 X2 -> y', so that the decoder finds the isomorphic derivations, and nothing else, as it finds
+translations. (One pass over the packed forest of y would need Z(d) to be a product over rules; the language model makes
+it none.)
 """
 
 from typing import TypeAlias
