@@ -161,13 +161,13 @@ def _automaton(counts: Counts, order: int, prune: float) -> Automaton:
     for state in reversed(order_of):
         if after[state] <= 0:
             continue
-        own = [(word, p / after[state], of.get(_next(state, word, order), -1)) for word, p in kept[state].items()]
-        own = [(word, p, -1 if word == 0 else to) for word, p, to in sorted(own)]
-        key = tuple((word, round(p, _DIGITS), to) for word, p, to in own)
+        way = [(word, p / after[state], of.get(_next(state, word, order), -1)) for word, p in kept[state].items()]
+        way = [(word, p, -1 if word == 0 else to) for word, p, to in sorted(way)]
+        key = tuple((word, round(p, _DIGITS), to) for word, p, to in way)
         if key not in same:
             same[key] = len(ways)
-            ways.append(own)
-            depth.append(max(0 if word == 0 else 1 + depth[to] for word, _, to in own))
+            ways.append(way)
+            depth.append(max(0 if word == 0 else 1 + depth[to] for word, _, to in way))
         of[state] = same[key]
     # those that are reached, numbered, the last one last
     start = of[0, ()]
