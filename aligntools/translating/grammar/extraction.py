@@ -103,7 +103,7 @@ class Extraction:
             with sorting.Spool(quarter, self._folder) as runs:
                 self.extract_runs(0, len(self.source), pool, runs.add, self.memory)
                 self.figures.runs, self.figures.runs_on_disk = len(runs), runs.on_disk
-                opened = [runs.get(k, lazily=True) for k in range(len(runs))]
+                opened: list[Any] = [runs.get(k, lazily=True) for k in range(len(runs))]
                 size = sum(array.nbytes for run in opened for array in run)
                 count = max(1, 2 * self._threads if size > 1 << 22 else 1, -(-6 * size * self._threads // self.memory))
                 cuts = sorting.cuts(opened, count)
