@@ -222,8 +222,9 @@ def test_workers_draw_the_samples_of_their_parts(translator, texts, monkeypatch)
     monkeypatch.setattr(translation, "PART", 5)
     expected = list(translator.samples(source, 2))
     kept, parts = SimpleNamespace(get=lambda: translator), enumerate(translator._parts(source, 5))
+    how = {"n": 2, "gamma": 1.0, "seed": 1}
     with Pool(1) as pool:
-        assert [one for part in parts for one in translation._samples(kept, 2, 1.0, 1, part, pool)] == expected
+        assert [one for part in parts for one in translation._answers(kept, "samples", how, part, pool)] == expected
 
 
 @pytest.mark.slow
