@@ -12,7 +12,7 @@ import numpy as np
 from aligntools.formats.annotation.conll import Conll
 from aligntools.formats.inputs.annotation import PathLike, TaggedInput, read_annotated
 from aligntools.formats.links.pharaoh import Links, parse_pharaoh, read_pharaoh
-from aligntools.formats.text.bitext import IN_MEMORY
+from aligntools.formats.text.bitext import IN_MEMORY, name_of
 from aligntools.formats.text.text_settings import LinkReading, Loading
 from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
@@ -253,9 +253,7 @@ def _side(
 
 def _name(text: object, otherwise: str) -> str:
     """Return what messages call a text."""
-    if isinstance(text, (str, os.PathLike)):
-        return os.fspath(text)
-    return text.path if isinstance(text, Conll) else otherwise
+    return text.path if isinstance(text, Conll) else name_of(text, otherwise)
 
 
 def _read_tagged(text: TaggedInput, name: str, parser: Parser, reading: ParserReading) -> "TaggedText":

@@ -13,6 +13,7 @@ from aligntools.ground import lbfgs
 from aligntools.ground.errors import DataError, ModelError
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.training import KeptLoss
+from aligntools.parsing.settings import LearningSettings
 
 KIND = "parser checkpoint"
 
@@ -44,37 +45,6 @@ class Checkpoint:
         except OSError as error:
             raise DataError(self.folder, None, f"cannot be made: {error.strerror or error}") from None
 
-    def minimizer(self, name: str, own: str) -> Callable[..., training.Fit]:
-        """Return what does `training.minimize`, from a training's kept state on; a finished one stays finished.
-
-        own: The training's `fingerprint`.
-        Raises ModelError when the file is damaged, or belongs to other settings or other data.
-        """
-        path, kept = self.kept(name, own)
-        header, arrays = kept or ({}, {})
-        try:
-            last = None if kept is None else lbfgs.LbfgsState.from_arrays(arrays)
-        except (KeyError, ValueError, IndexError) as error:
-            raise damaged(path, error) from None
-        done = bool(header.get("done"))
-
-        def keep(state: lbfgs.LbfgsState, done: bool = False) -> None:
-            nonlocal last
-            last = state
-            write_model(path, KIND, {"fingerprint": own, "done": done}, state.arrays())
-
-        def minimize(
-            objective: training.ParserObjective, start: Any, iterations: int, tolerance: float, progress: Any = None
-        ) -> training.Fit:
-            if last is not None:
-                start, iterations = last, last.steps if done else iterations
-            fit = training.minimize(objective, start, iterations, tolerance, progress, keep)
-            if not done and last is not None:
-                keep(last, True)
-            return fit
-
-        return minimize
-
     def kept(self, name: str, own: str) -> tuple[str, tuple[dict[str, Any], dict[str, np.ndarray]] | None]:
         """Return the path of a training's state, and its header and arrays if it is there; see `open`."""
         path = os.path.join(self.folder, f"{name}.state")
@@ -84,6 +54,42 @@ class Checkpoint:
         if header.get("fingerprint") != own:
             raise ModelError(path, None, "was made with other text or options; remove it, or give another folder")
         return path, (header, arrays)
+
+
+def fit(
+    objective: training.ParserObjective,
+    start: np.ndarray | None,
+    settings: LearningSettings,
+    progress: Callable[[int, float, np.ndarray], None] | None,
+    checkpoint: Checkpoint | None,
+    name: str,
+    *data: np.ndarray | KeptLoss,
+) -> training.Fit:
+    """Minimize an objective, from the kept state of a training of a name on; a finished one stays finished.
+
+    data: With the settings, what tells this training from others; see `fingerprint`.
+    """
+    if checkpoint is None:
+        return training.minimize(objective, start, settings.iterations, settings.tolerance, progress)
+    own = fingerprint(settings.header(), *data)
+    path, kept = checkpoint.kept(name, own)
+    header, arrays = kept or ({}, {})
+    try:
+        last = None if kept is None else lbfgs.LbfgsState.from_arrays(arrays)
+    except (KeyError, ValueError, IndexError) as error:
+        raise damaged(path, error) from None
+    done = bool(header.get("done"))
+
+    def keep(state: lbfgs.LbfgsState, done: bool = False) -> None:
+        nonlocal last
+        last = state
+        write_model(path, KIND, {"fingerprint": own, "done": done}, state.arrays())
+
+    steps = last.steps if done and last is not None else settings.iterations
+    found = training.minimize(objective, start if last is None else last, steps, settings.tolerance, progress, keep)
+    if not done and last is not None:
+        keep(last, True)
+    return found
 
 
 def damaged(path: str, error: Exception) -> ModelError:

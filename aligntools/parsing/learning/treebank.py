@@ -10,7 +10,7 @@ from aligntools.ground.parallel import Pool
 from aligntools.parsing.feature_space import FeatureSpace, Vocabularies, templates_of
 from aligntools.parsing.labels import Labeler
 from aligntools.parsing.learning import training
-from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint
+from aligntools.parsing.learning.checkpoints import Checkpoint, fit
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import ParserSettings, TreeConstraints
 from aligntools.parsing.text import NoSentences as NoSentences
@@ -118,11 +118,8 @@ def train(
     losses = [training.TreeLoss(sentences, given, settings.constraints)]
     space = FeatureSpace.fitted(templates, sentences, settings.bits, pool=pool)
     objective = training.ParserObjective(space, losses, settings.l2, pool, parts)
-    minimize: Callable[..., training.Fit] = training.minimize
-    if checkpoint is not None:
-        own = fingerprint(settings.header(), sentences.offsets, sentences.layers, given)
-        minimize = checkpoint.minimizer("train", own)
-    weights, values, message = minimize(objective, None, settings.iterations, settings.tolerance, progress=progress)
+    data = sentences.offsets, sentences.layers, given
+    weights, values, message = fit(objective, None, settings, progress, checkpoint, "train", *data)
     labeler = None
     if labels is not None and settings.labels:
         labeler = Labeler.train(sentences, given, chosen(list(labels), offsets, keep)[0])

@@ -14,7 +14,7 @@ from aligntools.parsing import kernels_labels as kernels
 from aligntools.parsing.feature_space import TAGS, EncodedSentences, FeatureSpace, Vocabularies, templates_of
 from aligntools.parsing.labels import Edges, Labeler, Shares
 from aligntools.parsing.learning import training
-from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint
+from aligntools.parsing.learning.checkpoints import Checkpoint, fit
 from aligntools.parsing.learning.training import InParts, KeptLoss, Place, read, read_once, runs_of_edges, write
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import TransferSettings, TreeConstraints
@@ -272,13 +272,10 @@ class _Work:
         """Minimize losses; ``data`` are arrays that tell this training from another one."""
         s = self.settings
         objective = training.ParserObjective(self.space, losses, s.l2, parts=self.parts)
-        minimize: Callable[..., training.Fit] = training.minimize
-        if self.checkpoint is not None:
-            own = fingerprint(s.header(), self.sentences.layers, self.sentences.offsets, *data)
-            minimize = self.checkpoint.minimizer(stage, own)
         tell = self.progress
         note = None if tell is None else lambda number, value, _: tell(stage, number, value)
-        weights, values, message = minimize(objective, start, s.iterations, s.tolerance, progress=note)
+        every = self.sentences.layers, self.sentences.offsets, *data
+        weights, values, message = fit(objective, start, s, note, self.checkpoint, stage, *every)
         self.ended = values, message
         return weights
 
