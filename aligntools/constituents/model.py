@@ -139,9 +139,7 @@ class ConstituentModel(SavedModel):
         pool: Pool | None = None,
         first: int = 0,
     ) -> list[list[ScoredTree]]:
-        """Return trees of each sentence: the best ones, or some that are drawn.
-
-        A sentence that has none has the tree of `parse`, and one without words an empty tree.
+        """Return trees of each sentence, the best ones or some that are drawn, or else the tree of `parse`.
 
         first: Number of the first sentence. What is drawn depends on the seed and on the sentence's number.
         """

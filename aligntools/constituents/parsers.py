@@ -609,7 +609,14 @@ def induce_grammar(
     settings = given.take(InducedGrammarSettings, settings)
     reading, run = given.take(TagReading, reading), given.take(Run, run).here()
     given.end()
-    words, tags = _text(text, reading, settings.terminals == "words")
+    of_words = settings.terminals == "words"
+    read = read_words_or_tags(text, reading) if of_words else read_annotated(text, reading)  # type: ignore[arg-type]
+    (check_words if of_words else check_tags)(text, read)
+    edges = list(pairwise(read.offsets.tolist()))
+    words = [list(map(decoded, read.words[begin:end])) for begin, end in edges]
+    tags = None if read.tags is None else [list(map(decoded, read.tags[begin:end])) for begin, end in edges]
+    if of_words and tags is not None:  # some may be missing
+        tags = [["" if tag == "_" else tag for tag in own] for own in tags]
     tell = reporter(progress)
 
     def report(number: int, objective: float) -> None:
@@ -633,20 +640,3 @@ def induce_grammar(
         figures["types"] = figures.pop("tags")
     tell(Step("trained", figures=figures))
     return InducedConstituentParser(model)
-
-
-def _text(text: Any, reading: TagReading, of_words: bool) -> tuple[list[list[str]], list[list[str]] | None]:
-    """Return words and tags of sentences; where words are learned from, all tags (None) or some ("") may be missing."""
-    if not of_words:
-        read = read_annotated(text, reading)
-        check_tags(text, read)
-    else:
-        read = read_words_or_tags(text, reading)
-        check_words(text, read)
-    edges = list(pairwise(read.offsets.tolist()))
-    words, tags = (
-        [[decoded(one) for one in own[begin:end]] for begin, end in edges] for own in (read.words, read.tags or [])
-    )
-    if read.tags is None:
-        return words, None
-    return words, [["" if tag == "_" else tag for tag in own] for own in tags] if of_words else tags

@@ -183,11 +183,9 @@ def _passes(
 def expected_counts(chain: Chain, text: ChainText, pool: Pool, squared: bool = False) -> tuple[Chain, np.ndarray]:
     """Run forward-backward over a text and sum the expected counts.
 
-    squared: Emissions count twice: expectations under the distribution Q of reconstruction (Cheng, Liu & Xu 2017,
-        equation 29), and ``loglik`` is that of ``sum_z P(z) P(x | z)^2``.
-    Returns counts: The same to the last bit for any number of threads.
-    Returns loglik (float64 [sentences]): Natural logarithms of the sentences' probabilities; -inf for one that has no
-        path and adds no counts, 0 for one of no words.
+    squared: Emissions count twice: the distribution Q of reconstruction (Cheng, Liu & Xu 2017, equation 29), and
+        ``loglik`` is that of ``sum_z P(z) P(x | z)^2``.
+    Returns loglik (float64 [sentences]): -inf for a sentence that has no path and adds no counts, 0 for no words.
     """
     k = chain.n_states
     counts = Chain(np.zeros(k), np.zeros((k, k)), np.zeros(k), np.zeros((text.n_rows, k)))

@@ -81,11 +81,9 @@ def from_chain(
     settings: dict[str, Any] | None = None,
     tags: list[str] | None = None,
 ) -> TaggerModel:
-    """Make a tagger of a chain of induced states.
+    """Make a tagger of a chain of induced states, with names or their numbers for tags.
 
-    chain: With ``start``, ``stop`` [K], ``transitions`` [K, K] and ``emissions`` [words, K], as `chain.Chain`.
     counts (float64 [words, K]): Expected counts in the training text: unknown words are learned from them.
-    tags: Names of the states; None: their numbers.
     """
     counts = np.ascontiguousarray(counts, np.float64)
     n_states = counts.shape[1]
@@ -122,12 +120,7 @@ PRIORS = {"em": (0.0, 0.0), "vb": (0.1, 0.1)}
 def random_chain(
     frequencies: np.ndarray, n_states: int, rng: np.random.Generator, stop: bool = True, noise: float = NOISE
 ) -> Chain:
-    """Return a chain whose states all lie near the text's word frequencies, each parameter moved a little.
-
-    frequencies (array [rows]): How often each word occurs, smoothed or not.
-    stop: Whether the end of a sentence is part of the model.
-    noise: Standard deviation of the parameters' logarithms.
-    """
+    """Return a chain whose states all lie near the text's word frequencies [rows], each parameter moved a little."""
 
     def moved(*shape: Any) -> np.ndarray:
         return np.exp(noise * rng.standard_normal(shape))
@@ -265,12 +258,10 @@ def reconstruct(
     iterations: int = InductionSettings.mre_iterations,
     report: Callable[..., Any] | None = None,
 ) -> tuple[Chain, list[float]]:
-    """Train a chain to reconstruct a text, by exponentiated gradient with adaptive rates.
+    """Train a chain to reconstruct a text, by exponentiated gradient with adaptive rates, from the solution of EM.
 
-    chain: Where to start: the solution of EM on this text. Parameters that are zero stay zero.
     iterations: Steps at most. Many more than the paper's 50 raise the objective further and the likelihood falls.
-    report: Called with (iteration, mean ``log P(x|x)`` of the sentences that have words); 0 is the start.
-    Returns objectives: Mean ``log P(x|x)`` at the start and after every step: it never falls.
+    Returns objectives: Mean ``log P(x|x)`` of sentences with words, at the start and after every step: it never falls.
     """
     ends = chain.ends
     begin = as_distributions(chain, ends)

@@ -230,12 +230,9 @@ HELD = 1 << 22
 
 
 class Sequences:
-    """A part of a text under a tagger.
+    """A part of a text under a tagger; ``unknown`` is the number of tokens that training did not see.
 
-    words (sequence of bytes [tokens]), offsets (int64 [sentences + 1]).
-    unknown: Tokens that training did not see. Their words have no probability: it is left out, or is 0 in a model of
-        relative frequencies.
-    Raises UsageProblem when the model has no probabilities of words: an older version made it.
+    Their words have no probability: it is left out, or is 0 in a model of relative frequencies.
     """
 
     def __init__(self, model: TaggerModel, words: Sequence[bytes], offsets: np.ndarray, pool: Pool) -> None:
@@ -267,11 +264,10 @@ class Sequences:
         return _mixed([log_likelihood(chain, text, self.pool, ends) for (chain, _), ends in members])
 
     def best(self, n: int) -> list[list[TagSequence]]:
-        """Return the ``n`` most probable sequences of tags of each sentence, best first.
+        """Return the ``n`` most probable sequences of tags of each sentence, best first, with exact probabilities.
 
-        Exact where each tag is one state, in one model (k-best Viterbi). Otherwise the best of those that are found:
-        the models' best sequences of states (`MORE` times as many, those of the coarse model among them) and what the
-        decoders choose. Their probabilities are exact in both cases. A sentence that no sequence explains has none.
+        Where each tag is one state, in one model, by k-best Viterbi; otherwise the best of the models' best sequences
+        of states (`MORE` times as many) and of what the decoders choose.
         """
         plain = len(self.chains) == 1 and self.chains[0][0].n_states == len(self.model.tags)
         coarse = [] if plain or self.model.coarse is None else self.model.emissions(self.words, [self.model.coarse])[1]

@@ -186,9 +186,8 @@ class InducedGrammar(SavedModel):
     ) -> ParsedTrees:
         """Return the trees whose spans are most probably right (Goodman 1996), with labels ``X0``, ``X1`` and so on.
 
-        Punctuation that was left out of the model stands in the lowest constituent around it. A sentence of one word
-        has a tree without a constituent but the top; one without words an empty tree. The score of a sentence is that
-        of its tags.
+        Punctuation that was left out of the model stands in the lowest constituent around it. The score of a sentence
+        is that of its tags.
         """
         if tags is None and not any(sentences):
             tags = sentences  # there is nothing to tag

@@ -110,9 +110,8 @@ class NeuralGrammar(SavedModel):
     ) -> ParsedTrees:
         """Return the trees whose spans are most probably right (Goodman 1996), with labels ``X0``, ``X1`` and so on.
 
-        Of a compound PCFG the latent vector of a sentence is its mean. Punctuation that was left out of the model
-        stands in the lowest constituent around it. Words without tags have their most probable preterminal for one,
-        ``T0``, ``T1`` and so on, or ``PUNCT``. The score of a sentence is its log-probability, given the latent vector.
+        Of a compound PCFG the latent vector of a sentence is its mean, and the score is given that vector. Words
+        without tags have their most probable preterminal for one, ``T0``, ``T1`` and so on, or ``PUNCT``.
         """
         if tags is None and self.needs_tags:
             if any(sentences):

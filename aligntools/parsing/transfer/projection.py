@@ -22,13 +22,9 @@ SHARPER = 2.0
 
 
 def one_to_one(pairs: np.ndarray, link_offsets: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Find each target word's only partner.
+    """Return the only partner of each target word, int32 [target words]; -1 where one of the two has other links too.
 
-    pairs (int32 [links, 2]): Source and target positions, from 0.
-    link_offsets (int64 [sentences + 1]).
-    offsets (int64 [sentences + 1]): Over target words.
-    Returns int32 [target words]: the source word's position, from 0; -1 for words with no link or several, or whose
-    partner has several.
+    pairs (int32 [links, 2]): Source and target positions, from 0. offsets (int64 [sentences + 1]): Over target words.
     """
     offsets, sentence = np.asarray(offsets), np.repeat(np.arange(len(offsets) - 1), np.diff(link_offsets))
     aligned = np.full(int(offsets[-1] - offsets[0]), -1, np.int32)

@@ -45,12 +45,9 @@ def observe(
 ) -> tuple[Observation, int]:
     """Find out which tags each token may have, and of how many tokens the dictionary has none of the given tags.
 
-    A word of the dictionary has one of the dictionary's tags: one of those that the text gives, where any of these is
-    among them, else any of the dictionary's. A word that is not in the dictionary has a given tag, or any at all.
-
-    words, labels (sequence of bytes [tokens]).
-    sets: The tags that each label stands for; none: any.
-    types: The tags that each word of a dictionary can have.
+    A word of the dictionary has one of its tags there: one that the text gives, where any of these is among them. Other
+    words have a given tag, or any at all.
+    sets, types: The tags that each label stands for (none: any), and that each word of a dictionary can have.
     """
     numbers: dict[tuple[bytes, bytes], int] = {}
     kinds = np.fromiter(

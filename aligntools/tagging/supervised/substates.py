@@ -248,11 +248,8 @@ def train(
     start: Substates | None = None,
     renewed: Callable[..., Any] | None = None,
 ) -> Substates:
-    """Train a model with substates of the tags by splitting and merging.
+    """Train a model with substates of the tags by splitting and merging; after merges a third as many iterations.
 
-    tag_shares (float64 [pairs]).
-    settings: ``latent`` substates a tag at most; ``iterations`` of EM after each round of splits, and a third as many
-        after its merges. Halves differ by ``noise`` at first, and a share of the splits, ``merging``, is undone.
     report: Called with (round, iteration, states, log-likelihood).
     start: Counts with one state a tag; None: those of the text, whose tags are all known.
     renewed: Returns the text and ``tag_shares`` as some counts would have them, where the text's own are expectations.

@@ -33,9 +33,7 @@ def train_supervised(
 ) -> TaggerModel:
     """Train a tagger on a tagged text.
 
-    words, tags (list of bytes [tokens]), offsets (int64 [sentences + 1]).
     report: Called with (member, round of splits, iteration, states, log-likelihood) after each iteration of EM.
-    classes: Word classes as features of unknown and rare words; kept in the model.
     observed: Which tags the tokens may have, in the place of ``tags``.
     """
     if not words:
