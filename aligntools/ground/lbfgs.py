@@ -143,24 +143,21 @@ def minimize(
         before, past = state.value, state.gradient
         state.value, state.gradient, step = moved
         state.x = state.x + step * direction  # the very point where the function was evaluated
-        _remember(state, step * direction, state.gradient - past, vectors)
+        # the history takes the step and the change of the gradient, in the place of the oldest where it is full
+        size = len(state.history) // 2
+        k = state.order.pop(0) if len(state.order) == size else next(k for k in range(size) if k not in state.order)
+        state.history[2 * k], state.history[2 * k + 1] = step * direction, state.gradient - past
+        state.order.append(k)
+        rows = [r for j in state.order for r in (2 * j, 2 * j + 1)]
+        for r in (2 * k, 2 * k + 1):
+            state.products[r, rows] = state.products[rows, r] = vectors.inner(state.history, rows, state.history[r])
+        if not state.products[2 * k, 2 * k + 1] > 0:  # no curvature to speak of
+            state.order.remove(k)
         state.steps += 1
         fall, scale = before - state.value, max(abs(before), abs(state.value), 1.0)
         state.small = state.small + 1 if fall <= tolerance * scale else 0
         if progress is not None and progress(state):
             return Minimum(state, False, "stopped")
-
-
-def _remember(state: LbfgsState, step: np.ndarray, change: np.ndarray, vectors: _Vectors) -> None:
-    size = len(state.history) // 2
-    k = state.order.pop(0) if len(state.order) == size else next(k for k in range(size) if k not in state.order)
-    state.history[2 * k], state.history[2 * k + 1] = step, change
-    state.order.append(k)
-    rows = [r for j in state.order for r in (2 * j, 2 * j + 1)]
-    for r in (2 * k, 2 * k + 1):
-        state.products[r, rows] = state.products[rows, r] = vectors.inner(state.history, rows, state.history[r])
-    if not state.products[2 * k, 2 * k + 1] > 0:  # no curvature to speak of
-        state.order.remove(k)
 
 
 def _direction(state: LbfgsState, vectors: _Vectors) -> np.ndarray:

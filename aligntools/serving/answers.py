@@ -18,7 +18,6 @@ from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import AligntoolsError, UsageProblem
 from aligntools.ground.ranges import amounts, counts
 from aligntools.projecting.markup.markup_transfer import (
-    MarkedText,
     MarkupTransfer,
     checked_pair,
     finders,
@@ -182,7 +181,14 @@ class Answers:
                 except AligntoolsError as error:
                     found.append({"error": str(error.message)})
             placed = self._transfer(name, how).transfer_pairs(good)
-            return [one or _marked(next(placed)) for one in found]
+            for one in found:
+                if not one:
+                    marked = next(placed)
+                    tags = [asdict(tag) for tag in marked.tags]
+                    for tag in tags:
+                        tag |= {"confidence": round(tag["confidence"], 4), "linked": round(tag["linked"], 4)}
+                    one |= {"target": marked.text, "tags": tags, "missing": marked.missing, "added": marked.added}
+            return found
 
         return self._answered(body, answer, tags=True)
 
@@ -278,13 +284,6 @@ def _places_by(find: Callable[[str], RawSentence], text: str) -> list[tuple[int,
         else:
             found[word] = (found[word][0], end)
     return found
-
-
-def _marked(found: MarkedText) -> dict[str, Any]:
-    tags = [
-        asdict(tag) | {"confidence": round(tag.confidence, 4), "linked": round(tag.linked, 4)} for tag in found.tags
-    ]
-    return {"target": found.text, "tags": tags, "missing": found.missing, "added": found.added}
 
 
 _Item = TypeVar("_Item")

@@ -285,7 +285,10 @@ def inconsistencies(text: Bitext, links: Links, known: Iterable[tuple[str, str]]
     vocabulary = text.source_vocabulary.words()
     mapping = np.array([-1, *_found(vocabulary[1:], numbers, words)], np.int64)
     terms = list(entries)
-    codes = np.array([_code(term) for term in terms], np.uint64)
+    codes = np.zeros(len(terms), np.uint64)
+    for n, term in enumerate(terms):
+        for id in term:
+            codes[n : n + 1] = mixed(codes[n : n + 1], np.array([id]))
     order = np.argsort(codes)
     longest = max(map(len, terms), default=0)
     for place, pair, which in _met(replace(text.source, tokens=mapping[text.source.tokens]), codes[order], longest):
@@ -311,13 +314,6 @@ def _found(vocabulary: Sequence[str], numbers: InAnyCase, words: dict[int, str])
         likely = [] if known is not None else alike.get(word.upper()[:_SHARED], [])
         forms = [(_endings(word, words[k])[0], -len(words[k]), k) for k in likely if is_form(word, words[k])]
         yield max(forms, default=(0, 0, -1))[2] if known is None else known
-
-
-def _code(ids: Sequence[int]) -> int:
-    code = np.zeros(1, np.uint64)
-    for id in ids:
-        code = mixed(code, np.array([id]))
-    return int(code[0])
 
 
 def _met(side: Side, codes: np.ndarray, longest: int) -> Iterator[tuple[int, int, int]]:
