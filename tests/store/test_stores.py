@@ -25,7 +25,7 @@ from aligntools.store.job_engines import BlockMap
 from aligntools.store.sorting import ArrayStore
 from aligntools.store.stores import Store, held, read_object, write_object
 from aligntools.words.vocabulary import CompiledLexicon
-from tests.store import block_jobs as jobs
+from tests.ground import jobs
 
 
 @pytest.fixture
@@ -258,7 +258,7 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path, two):
     begun = str(tmp_path / "begun")
     (tmp_path / "store").mkdir()
     mapped = BlockMap(two, Store(str(tmp_path / "store")))
-    found = mapped.run("twice", partial(jobs.dies_once, begun), jobs.blocks(9, size=2))
+    found = mapped.run("twice", partial(jobs.ends_once, begun), jobs.blocks(9, size=2))
     assert [x.tolist() for x in found] == [[2 * k, 2 * k + 2] for k in range(9)]
     assert os.path.exists(begun)
 
