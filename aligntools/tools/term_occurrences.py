@@ -286,8 +286,8 @@ def inconsistencies(text: Bitext, links: Links, known: Iterable[tuple[str, str]]
     mapping = np.array([-1, *_found(vocabulary[1:], numbers, words)], np.int64)
     terms = list(entries)
     codes = np.zeros(len(terms), np.uint64)
-    for n, term in enumerate(terms):
-        for id in term:
+    for n, ids in enumerate(terms):
+        for id in ids:
             codes[n : n + 1] = mixed(codes[n : n + 1], np.array([id]))
     order = np.argsort(codes)
     longest = max(map(len, terms), default=0)
