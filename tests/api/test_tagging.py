@@ -110,6 +110,27 @@ def test_all_kinds_of_text_give_the_same_tags(tmp_path):
     assert len(models) == 1
 
 
+def test_each_option_shows(tmp_path):
+    text = (SAMPLES / "en.txt").read_text().splitlines()
+    base = {"states": 3, "iterations": 4, "seed": 1}
+    default = saved(at.induce_tags(text, **base), tmp_path)
+    changes = (
+        {"states": 4}, {"iterations": 5}, {"seed": 2}, {"estimator": "vb"}, {"estimator": "mre", "mre_iterations": 2},
+        {"transition_prior": 2.0}, {"emission_prior": 0.5}, {"stop": False}, {"restarts": 4},
+    )  # fmt: skip
+    found = [saved(at.induce_tags(text, **base | change), tmp_path) for change in changes]
+    assert default not in found
+    assert len(set(found)) == len(found)
+    long = {"states": 3, "iterations": 40}
+    assert saved(at.induce_tags(text, **long), tmp_path) != saved(at.induce_tags(text, **long, tolerance=0.5), tmp_path)
+    base = {"latent": 2, "members": 2, "iterations": 3}
+    found = {
+        saved(at.train_tagger(SAMPLES / "en.conllu", **base | change), tmp_path)
+        for change in ({}, {"latent": 4}, {"members": 1}, {"iterations": 4}, {"seed": 2}, {"column": "xpos"})
+    }
+    assert len(found) == 6
+
+
 def test_what_a_tagger_says_of_itself(tagger, induced, tmp_path):
     assert {"DET", "NOUN", "VERB"} <= set(tagger.tags)
     assert (tagger.n_models, tagger.column) == (2, "upos")
