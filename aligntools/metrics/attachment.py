@@ -46,35 +46,12 @@ class Group:
         return self.right_predicted / self.predicted if self.predicted else 0.0
 
 
-def by_group(gold_groups: np.ndarray, groups: np.ndarray, right: np.ndarray, names: Sequence[str]) -> list[Group]:
-    """Count words by group.
-
-    gold_groups, groups (int [words]): The groups in the gold tree and in the other one, 0 and up.
-    Returns in order, without those that are empty on both sides.
-    """
-    n = len(names)
-    columns = [
-        np.bincount(gold_groups, minlength=n),
-        np.bincount(groups, minlength=n),
-        np.bincount(gold_groups[right], minlength=n),
-        np.bincount(groups[right], minlength=n),
-    ]
-    rows = zip(names, *(column.tolist() for column in columns), strict=True)
-    return [Group(*row) for row in rows if row[1] or row[2]]
-
-
 def distance_groups(heads: npt.ArrayLike, offsets: np.ndarray) -> np.ndarray:
     """Return each word's group of `DISTANCES`: how far its head is, 0 for a root."""
     heads = np.asarray(heads, np.int64)
     positions = np.arange(1, len(heads) + 1) - np.repeat(offsets[:-1] - offsets[0], np.diff(offsets))
     distances = np.where(heads > 0, np.abs(heads - positions), 0)
     return np.searchsorted([least for _, least in DISTANCES], distances, side="right") - 1
-
-
-def length_groups(offsets: np.ndarray) -> np.ndarray:
-    """Return each word's group of `LENGTHS`, by the words of its sentence."""
-    lengths = np.diff(offsets)
-    return np.searchsorted([least for _, least in LENGTHS], np.repeat(lengths, lengths), side="right") - 1
 
 
 #: Columns of the counts of a sentence: counted words; those with the right head, and with the right head and label;
@@ -260,7 +237,7 @@ class TreeScore(Score):
         return cls.signed(settings, counts=counts, how=how, **sides, **found)
 
     def groups(self, kind: str) -> list[Group]:
-        """Return the attachment of groups of words.
+        """Return the attachment of groups of words, in order, without groups that are empty on both sides.
 
         kind: ``length`` of the sentence, ``distance`` of the head, gold ``tag``, or ``relation``, where a word is right
             whose label is, too.
@@ -268,7 +245,9 @@ class TreeScore(Score):
         gold, offsets = self.gold, self.gold.offsets
         heads_right = gold.heads == self.hypothesis.heads
         if kind == "length":
-            names, pair = [name for name, _ in LENGTHS], [length_groups(offsets)] * 2
+            names, lengths = [name for name, _ in LENGTHS], np.diff(offsets)
+            least = np.searchsorted([least for _, least in LENGTHS], np.repeat(lengths, lengths), side="right")
+            pair = [least - 1] * 2
         elif kind == "distance":
             names = [name for name, _ in DISTANCES]
             pair = [distance_groups(trees.heads, offsets) for trees in (gold, self.hypothesis)]
@@ -284,7 +263,9 @@ class TreeScore(Score):
             pair = [np.fromiter(map(numbers.__getitem__, side), np.int64, len(side)) for side in values]
             heads_right = heads_right & (pair[0] == pair[1])
         here = self._here()
-        return by_group(pair[0][here], pair[1][here], heads_right[here], names)
+        sides = [side[which] for which in (here, here & heads_right) for side in pair]
+        counts = (np.bincount(side, minlength=len(names)).tolist() for side in sides)
+        return [Group(*row) for row in zip(names, *counts, strict=True) if row[1] or row[2]]
 
     def _here(self) -> np.ndarray:
         """Return which words were counted."""

@@ -179,15 +179,6 @@ def confusions(table: Contingency, most: int = 10) -> list[tuple[bytes, bytes, i
     return [(table.gold[g], table.predicted[p], int(wrong[g, p])) for g, p in pairs if wrong[g, p]]
 
 
-def sentence_counts(right: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return the words with the right tag and all words of each sentence [shape=(sentences, 2), dtype=int64].
-
-    right (bool [words]), offsets (int64 [sentences + 1]).
-    """
-    total = np.concatenate([[0], np.cumsum(right, dtype=np.int64)])
-    return np.stack([np.diff(total[offsets]), np.diff(offsets)], axis=1)
-
-
 def _kind(tokens: Tokens, column: str | int) -> str:
     """Return what a file was taken for."""
     if tokens.format == "conll":
@@ -259,10 +250,10 @@ class TagScore(Score):
             for name, part in ("known", right[seen]), ("unknown", right[~seen]):
                 share = float(part.mean()) if len(part) and overall is not None else None
                 parts |= {name: len(part), f"accuracy_{name}": share}
-        n = table.words
+        n, before = table.words, np.concatenate([[0], np.cumsum(right, dtype=np.int64)])  # words that are right
         return cls.signed(
             settings,
-            counts=sentence_counts(right, gold.offsets),
+            counts=np.stack([np.diff(before[gold.offsets]), np.diff(gold.offsets)], axis=1),
             how=how,
             table=table,
             words=n,

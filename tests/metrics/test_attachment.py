@@ -72,18 +72,15 @@ def test_flaws_of_sentences():
 
 
 def test_groups():
-    right = GOLD == HEADS
-    groups = attachment.distance_groups(GOLD, OFFSETS), attachment.distance_groups(HEADS, OFFSETS)
-    names = [name for name, _ in attachment.DISTANCES]
-    found = {
-        g.name: (g.gold, g.predicted, g.right_gold, g.right_predicted)
-        for g in attachment.by_group(*groups, right, names)
-    }
+    score = attachment.TreeScore.of(*(attachment.DependencyTrees(heads, OFFSETS) for heads in (GOLD, HEADS)))
+    groups = score.groups("distance")
+    found = {g.name: (g.gold, g.predicted, g.right_gold, g.right_predicted) for g in groups}
     assert found == {"root": (3, 3, 2, 2), "1": (6, 5, 4, 4), "2": (0, 1, 0, 0)}
-    root = attachment.by_group(*groups, right, names)[0]
-    assert root.recall == root.precision == 2 / 3
+    assert groups[0].recall == groups[0].precision == 2 / 3
     assert attachment.Group("x", 0, 0, 0, 0).recall == attachment.Group("x", 0, 0, 0, 0).precision == 0
-    assert attachment.length_groups(np.array([0, 10, 21, 21, 62])).tolist() == [0] * 10 + [1] * 11 + [4] * 41
+    trees = attachment.DependencyTrees(np.zeros(62, np.int32), np.array([0, 10, 21, 21, 62]))
+    of_lengths = attachment.TreeScore.of(trees, trees).groups("length")
+    assert [(g.name, g.gold) for g in of_lengths] == [("1-10", 10), ("11-20", 11), ("41+", 41)]
     assert attachment.distance_groups([0, 8, 9, 9, 1, 1, 1, 1, 1], np.array([0, 9])).tolist() == [
         *(0, 3, 3, 3, 3, 3, 3, 4, 4)
     ]

@@ -14,9 +14,10 @@ TAGS = st.lists(st.tuples(st.sampled_from([b"A", b"B", b"C"]), st.sampled_from([
 SAME = st.lists(st.tuples(*[st.sampled_from([b"A", b"B", b"C", b"D"])] * 2), max_size=12)
 
 
-def score(gold, predicted, known=None):
+def score(gold, predicted, known=None, offsets=None):
     words = [b"old"] * len(gold) if known is None else [b"old" if k else b"new" for k in known]
-    offsets, lines = np.array([0, len(gold)]), np.array([1])
+    offsets = np.array([0, len(gold)] if offsets is None else offsets)
+    lines = np.arange(1, len(offsets))
     text = tagged_text.Tokens(words, offsets, list(gold), lines, "tagged")
     training = None if known is None else frozenset({b"old"})
     return tags.TagScore.of(text, dataclasses.replace(text, tags=list(predicted)), training=training)
@@ -146,8 +147,7 @@ def test_accuracy_and_known_words():
     assert scores.accuracy_unknown == pytest.approx(2 / 3)
     assert score(GOLD, GOLD, ~np.zeros(8, bool)).accuracy_unknown is None
     assert score(GOLD, GOLD).known is None
-    right = np.array([True, False, True, True])
-    counts = tags.sentence_counts(right, np.array([0, 2, 2, 4]))
+    counts = score([b"N", b"V", b"D", b"N"], [b"N", b"N", b"D", b"N"], offsets=[0, 2, 2, 4]).counts
     assert counts.tolist() == [[1, 2], [0, 0], [2, 2]]
 
 
