@@ -8,7 +8,7 @@ import pytest
 
 import aligntools as at
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
-from aligntools.aligning.settings import AlignerSettings, Decisions, ReconstructionSettings
+from aligntools.aligning.settings import AlignerSettings, Decisions, PriorWeights, ReconstructionSettings
 from aligntools.ground.declarations import declared
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import pool_of
@@ -107,6 +107,7 @@ CHECKS = {
     LanguageModelSettings: LanguageModelSettings.checked, ExtractionSettings: ExtractionSettings.checked,
     DecoderSettings: DecoderSettings.checked, ImputationSettings: ImputationSettings.checked,
     TuningSettings: TuningSettings.checked, TagSmoothing: TagSmoothing.checked,
+    PriorWeights: lambda w: at.train_aligner(["a"], ["b"], weights=w, fast=True),
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from aligntools.formats.models.modelfile import is_model
 from tests import models
 from tests.cli.running import ran
 from tests.cli.test_translate import GRAMMAR, LM, TEXT, write_weights
@@ -18,10 +19,10 @@ EFFECTS = (
     """
 train-parser -q --treebank S/en.conllu -o OUT --iterations 3: --l2 1; --no-labels; --features prefixes; --no-projective;
     --no-single-root; --min-count 1; --set bits=6; --iterations 4; --max-length 6; --set min_length=4; --map upos;
-    --set tolerance=0.5;
     --column xpos; --treebank S/en.conllu
+train-parser -q --treebank S/en.conllu -o OUT: --set tolerance=0.5
 train-parser -q --unsupervised S/en.conllu -o OUT: --estimator vb; --prior 0.5; --punct keep; --set decay=2;
-    --max-length 6; --set min_length=3; --map upos; --column xpos; --iterations 2; --set tolerance=0.1
+    --max-length 6; --set min_length=3; --map upos; --column xpos; --iterations 3; --set tolerance=0.1
 parse -q -m M/parser S/en.conllu: --no-labels; --column xpos; --max-length 4; --map penn
 train-hmm -q --text S/en.txt --states 3 --iterations 4 -o OUT: --states 4; --iterations 5; --seed 2; --estimator vb;
     --set transition_prior=2; --set emission_prior=0.5; --set stop=false; --restarts 4;
@@ -30,7 +31,7 @@ train-hmm -q --text S/en.txt --states 3 -o OUT: --set tolerance=0.5
 train-hmm -q --text e --states 2 --iterations 2 -o OUT: --format tagged --separator e
 train-hmm -q --tagged S/en.conllu --latent 2 --members 2 --iterations 3 -o OUT: --latent 4; --members 1; --iterations 4;
     --seed 2; --column xpos
-train-grammar -q --treebank S/en.mrg -o OUT: --set horizontal=1; --set vertical=1; --functions
+train-grammar -q --treebank S/en.mrg -o OUT: --set horizontal=1; --set vertical=1
 train-grammar -q --treebank S/en.mrg -o OUT --latent 1 --iterations 4: --set merge=0.2; --set smoothing=0.05; --seed 7
 train-classes -q S/de-en.de -n 12: --seed 2; --iterations 1; --restarts 3; --min-count 2
 extract-grammar -q -s S/de-en.de -t S/de-en.en -a links: --max-span 3; --set max_symbols=3; --set nonterminals=1;
@@ -76,13 +77,14 @@ def folder(tmp_path_factory):
 
 
 def written(line, folder, out):
-    """Return what a command writes; of weights, what was learned alone."""
+    """Return what a command writes; of a model and of weights what was learned alone, not the options beside it."""
     done = ran(*(str(out) if word == "OUT" else path_of(word) for word in line.split()), cwd=folder)
     assert done.stderr == b""
     if "OUT" not in line:
         return done.stdout
     if "contrastive" not in line:
-        return out.read_bytes()
+        data = out.read_bytes()
+        return data[8 + int.from_bytes(data[:8], "little") :] if is_model(out) else data
     return json.dumps(json.loads(out.read_text())["weights"]).encode() + done.stdout * ("--threads" in line)
 
 
