@@ -206,8 +206,8 @@ def _learning(o, parser, train, pool, most):
         f" {o.threads} threads (median of {o.runs}). A million weights take 8 MB, and 160 MB of history in L-BFGS;"
         f" a thousand sentences take {bytes_text / len(sentences) / 1000:.2f} MB of text and"
         f" {16e-3 * sentences.edges[-1] / len(sentences):.1f} MB of edges while they are processed, at"
-        f" most {32 * training.CHUNK / 1e6:.0f} MB at a time. Learning the full set took {most} MB of"
-        " resident memory at most."
+        f" most {32 * training.CHUNK / 1e6:.0f} MB at a time, and 8 bytes of each edge until the gradient is summed."
+        f" Learning the full set took {most} MB of resident memory at most."
     ]
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from aligntools.formats.annotation.class_lists import SHORT, WordLookup
 from aligntools.ground.parallel import Pool, balanced_blocks, over
 from aligntools.parsing import kernels_features as kernels
-from aligntools.parsing.trees.inference import BLOCKS, edge_offsets
+from aligntools.parsing.trees.inference import BLOCKS, edge_offsets, runs_of_edges
 from aligntools.words.vocabulary import Vocabulary
 
 #: Layers that templates can name, in the order of the arrays; the first ones are always there.
@@ -53,7 +53,7 @@ SETS = {"full": TAGS + WORDS, "delexicalized": TAGS, "prefixes": TAGS + WORDS + 
 #: Least distance of each bin.
 BINS = (1, 2, 3, 4, 5, 8, 13)
 
-#: Edges of a block that are scored together.
+#: Edges of a block that are scored or counted together.
 EDGES = 200_000
 
 _ATOM = re.compile(rf"([{LAYERS}])([+-][12])?")
@@ -207,11 +207,13 @@ class FeatureSpace:
         The number of features is estimated from how much of a table they fill (Whang et al. 1990).
         """
         trial, size = cls(templates, [most] * len(templates)), 1 << most
-        ones = np.ones(int(sentences.edges[-1]))
+        parts = [sentences.part(*cut) for cut in runs_of_edges(sentences.edges, EDGES)]
+        ones = np.ones(max((int(part.edges[-1]) for part in parts), default=0))
 
         def bits_of(t: int) -> int:
             filled = np.zeros(size)
-            trial.add_template(t, sentences, ones, filled)
+            for part in parts:
+                trial.add_template(t, part, ones[: part.edges[-1]], filled)
             features = -size * np.log(max(1, size - int(np.count_nonzero(filled))) / size)
             return int(np.clip(np.ceil(np.log2(max(2 * features, 1))), 4, most))
 

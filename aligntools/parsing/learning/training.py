@@ -109,17 +109,6 @@ class EntropyLoss:
 Loss: TypeAlias = TreeLoss | ExpectedLoss | EntropyLoss
 
 
-def runs_of_edges(edges: np.ndarray, most: int) -> list[tuple[int, int]]:
-    """Cut sentences into runs of a limited number of edges, or one sentence; ``edges`` [sentences + 1] as offsets."""
-    runs, begin, sentences = [], 0, len(edges) - 1
-    while begin < sentences:
-        end = int(np.searchsorted(edges, edges[begin] + most, side="right")) - 1
-        end = min(max(end, begin + 1), sentences)
-        runs.append((begin, end))
-        begin = end
-    return runs
-
-
 #: What is kept by name: in a folder that all workers see, or in memory.
 Place: TypeAlias = Store | dict[str, Any]
 
@@ -181,7 +170,7 @@ class InParts:
         part: Returns some sentences, by the first of them and the one behind the last.
         """
         most = CHUNK if isinstance(self.place, dict) else int(np.clip(int(edges[-1]) // PARTS, FEWEST, MOST))
-        cuts = runs_of_edges(edges, most)
+        cuts = inference.runs_of_edges(edges, most)
         names = self.new_names(kind, len(cuts))
         for name, cut in zip(names, cuts, strict=True):
             write(self.place, name, part(*cut))
@@ -296,7 +285,7 @@ class ParserObjective:
         total = 0.0
         for loss in self._losses:
             values = np.concatenate([np.zeros(0), *(read(place, f"values.{turn}.{name}") for name in loss.names)])
-            for begin, end in runs_of_edges(loss.edges, CHUNK):
+            for begin, end in inference.runs_of_edges(loss.edges, CHUNK):
                 total += float(np.add.reduce(values[begin:end]))
         gradient = np.empty(self.space.size)
         for t, found in parts.by_template("gradient", self.space, self.names, turn):

@@ -15,7 +15,7 @@ from aligntools.parsing.feature_space import TAGS, EncodedSentences, FeatureSpac
 from aligntools.parsing.labels import Edges, Labeler, Shares
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.checkpoints import Checkpoint, fit
-from aligntools.parsing.learning.training import InParts, KeptLoss, Place, read, read_once, runs_of_edges, write
+from aligntools.parsing.learning.training import InParts, KeptLoss, Place, read, read_once, write
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import TransferSettings, TreeConstraints
 from aligntools.parsing.text import NoSentences, TaggedText, joined_offsets
@@ -314,7 +314,7 @@ class _Work:
         direct = [own or projection.direct(parser, labels=False) for parser, own in self.parsers]
         seen = [parser.sentences(text.words, text.tags, text.offsets) for parser in direct]
         found = np.empty(int(unlabeled.edges[-1]))
-        for begin, end in training.runs_of_edges(unlabeled.edges, training.CHUNK):
+        for begin, end in inference.runs_of_edges(unlabeled.edges, training.CHUNK):
             own = self.space.scores(weights, unlabeled.part(begin, end), self.pool)
             others = [p.scores(x.part(begin, end), self.pool) for p, x in zip(direct, seen, strict=True)]
             offsets = unlabeled.offsets[begin : end + 1] - unlabeled.offsets[begin]
@@ -435,7 +435,7 @@ def shares_of(labeler: Labeler, pairs: TransferPairs, edges: Edges, weights: np.
     less than `LEAST_LABEL` is left out.
     """
     parts = []
-    for begin, end in runs_of_edges(edges.starts, CHUNK):
+    for begin, end in inference.runs_of_edges(edges.starts, CHUNK):
         a, b = edges.starts[[begin, end]]
         own = Edges(edges.starts[begin : end + 1] - a, edges.heads[a:b], edges.modifiers[a:b])
         dense = _distributions(labeler, pairs.part(begin, end), own) * weights[a:b, None]

@@ -25,6 +25,17 @@ def edge_offsets(offsets: np.ndarray) -> np.ndarray:
     return edges
 
 
+def runs_of_edges(edges: np.ndarray, most: int) -> list[tuple[int, int]]:
+    """Cut sentences into runs of a limited number of edges, or one sentence; ``edges`` [sentences + 1] as offsets."""
+    runs, begin, sentences = [], 0, len(edges) - 1
+    while begin < sentences:
+        end = int(np.searchsorted(edges, edges[begin] + most, side="right")) - 1
+        end = min(max(end, begin + 1), sentences)
+        runs.append((begin, end))
+        begin = end
+    return runs
+
+
 def _blocks(lengths: np.ndarray) -> list[tuple[int, int]]:
     return balanced_blocks((lengths + 8.0) ** 3, BLOCKS)
 
