@@ -64,28 +64,23 @@ class ContrastiveAligner:
     aligner : Aligner
         The base model, of both directions.
     weights : Weights
-        The features' weights, and how alignments are searched with them.
     report : GoldLearning or None
-        Errors on the gold links that the weights were learned from, AER as fractions of 1: ``base``, ``fitted`` and
-        ``validated``; with evidence ``files``, each alone, and ``without``, as ``validated``.
     evidence : sequence of EvidenceFile
-        Of each file of evidence that the weights were learned with: links, agreement with the base model, estimated
-        precision and recall, weight.
     asked : EvidenceOptions
         Which sources the weights ask, where they ask some.
-
-    Attributes
-    ----------
-    aligner, weights, report, evidence
-        As they were given, the weights without what is not asked; ``evidence`` is a tuple.
-    model : AlignmentModel
-        The base model's vocabularies, settings and arrays.
     """
 
+    #: The base model.
     aligner: Aligner
+    #: The base model's vocabularies, settings and arrays.
     model: AlignmentModel
+    #: The features' weights, and how alignments are searched with them.
     weights: Weights
+    #: Errors on the gold links that the weights were learned from, AER as fractions of 1: ``base``, ``fitted`` and
+    #: ``validated``; with evidence ``files``, each alone, and ``without``, as ``validated``.
     report: GoldLearning | None
+    #: Of each file of evidence that the weights were learned with: links, agreement with the base model, estimated
+    #: precision and recall, weight.
     evidence: "tuple[EvidenceFile, ...]"
     _asked: EvidenceOptions
 
