@@ -7,7 +7,7 @@ of the sentences. So weights have the same bytes wherever parts are cut, whoever
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -176,10 +176,8 @@ class InParts:
             write(self.place, name, part(*cut))
         return names
 
-    def by_template(
-        self, stage: str, space: FeatureSpace, names: Sequence[str], turn: int | None
-    ) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield each template and what `_sum_up` finds for its weights, by jobs that cost about the same."""
+    def by_template(self, stage: str, space: FeatureSpace, names: Sequence[str], turn: int | None) -> np.ndarray:
+        """Return what `_sum_up` finds for all weights, float64 [space.size], by jobs that cost about the same."""
         workers, costs = self._engine.workers, np.where(space.between >= 0, BETWEEN, 1)
         groups: list[list[int]] = [[] for _ in range(min(1 if workers == 1 else 2 * workers, len(costs)))]
         totals = np.zeros(len(groups))
@@ -187,11 +185,15 @@ class InParts:
             cheapest = int(np.argmin(totals))
             groups[cheapest].append(t)
             totals[cheapest] += costs[t]
+        sums, here = np.zeros(space.size), isinstance(self.place, dict)
         found = self.new_names("sums", len(groups))
-        self.run(stage, partial(_sum_up, self.place, space, names, turn), list(zip(found, groups, strict=True)))
-        for name, group in zip(found, groups, strict=True):
-            yield from zip(group, read(self.place, name), strict=True)
+        job = partial(_sum_up, self.place, space, names, turn, sums if here else None)
+        self.run(stage, job, list(zip(found, groups, strict=True)))
+        for name, group in () if here else zip(found, groups, strict=True):
+            for t, own in zip(group, read(self.place, name), strict=True):
+                sums[slice(*space.regions[t])] = own
             self.remove(name)
+        return sums
 
 
 def _sum_up(
@@ -199,15 +201,18 @@ def _sum_up(
     space: FeatureSpace,
     names: Sequence[str],
     turn: int | None,
+    sums: np.ndarray | None,
     job: tuple[str, list[int]],
     pool: Pool,
 ) -> None:
-    """Keep the sums of all parts' derivatives in an evaluation by the weights of some templates.
+    """Add up all parts' derivatives in an evaluation by the weights of some templates.
 
-    turn: None: keep which of these weights any edge has.
+    turn: None: find which of these weights any edge has, above 0.
+    sums (float64 [space.size]): What is added to; None: keep the templates' own sums under the job's name.
     """
     into, templates = job
-    totals = [np.zeros(1 << space.bits[t]) for t in templates]
+    regions = [slice(*space.regions[t]) for t in templates]
+    totals = [np.zeros(one.stop - one.start) if sums is None else sums[one] for one in regions]
     for name in names:
         sentences = read(place, name).sentences
         values = np.ones(int(sentences.edges[-1])) if turn is None else read(place, f"slopes.{turn}.{name}")
@@ -216,7 +221,8 @@ def _sum_up(
             space.add_template(templates[k], sentences, values, totals[k])
 
         pool.map(add, range(len(templates)))
-    write(place, into, [own > 0 for own in totals] if turn is None else totals)
+    if sums is None:
+        write(place, into, [own > 0 for own in totals] if turn is None else totals)
 
 
 def _differentiate(place: Place, space: FeatureSpace, turn: int, name: str, pool: Pool) -> None:
@@ -272,10 +278,7 @@ class ParserObjective:
 
     def active(self) -> np.ndarray:
         """Return the weights that the sentences' features have, ascending; the others are best at 0."""
-        used = np.zeros(self.space.size, bool)
-        for t, found in self._parts.by_template("weights in use", self.space, self.names, None):
-            used[slice(*self.space.regions[t])] = found
-        return np.flatnonzero(used)
+        return np.flatnonzero(self._parts.by_template("weights in use", self.space, self.names, None))
 
     def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the value and the gradient [shape=(space.size,)]."""
@@ -287,9 +290,7 @@ class ParserObjective:
             values = np.concatenate([np.zeros(0), *(read(place, f"values.{turn}.{name}") for name in loss.names)])
             for begin, end in inference.runs_of_edges(loss.edges, CHUNK):
                 total += float(np.add.reduce(values[begin:end]))
-        gradient = np.empty(self.space.size)
-        for t, found in parts.by_template("gradient", self.space, self.names, turn):
-            gradient[slice(*self.space.regions[t])] = found
+        gradient = parts.by_template("gradient", self.space, self.names, turn)
         parts.remove(f"weights.{turn}", *(f"{kind}.{turn}.{n}" for kind in ("values", "slopes") for n in self.names))
         total += 0.5 * self.l2 * kernels_vectors.add_scaled(weights, self.l2, gradient)
         return total, gradient
