@@ -494,7 +494,7 @@ class PairRequest(NamedTuple):
 def parts_to_align(
     texts: "Iterable[tuple[Bitext, list[GivenLinks]]]", run: Run, requests: tuple[Tally, str] | None = None
 ) -> Iterator[Part]:
-    """Yield the parts of a text in the ids of a model, with the links that were given of each.
+    """Yield the parts of a text, with words numbered as in a model, and the links given with each part.
 
     requests: Counts blank answers to single pairs, with the name of their text.
     """

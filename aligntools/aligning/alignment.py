@@ -107,7 +107,7 @@ def text_with_evidence(
     known, begun = None, set[str]()
 
     def tell(kind: str, more: int, pairs: int) -> None:
-        """Show how far a kind of evidence has read the text."""
+        """Report how much of the text a source of evidence has read."""
         if watch is not None:
             if kind not in begun:
                 begun.add(kind)

@@ -41,7 +41,7 @@ _log = logging.getLogger("aligntools")
 
 @dataclass(frozen=True)
 class EvidenceKind:
-    """A kind's declaration: its ``name`` in headers, what it is ``about``, and the ``option`` by which users have it.
+    """A kind of evidence: its ``name`` in model headers, what it is ``about``, and the ``option`` that asks for it.
 
     types, places: What it is evidence of; ``in_parts``: also of text in parts; ``pieces``: also of pieces of words.
     again: To align new text it has to be there again; a kind that is asked has to where it gave evidence of places.
@@ -103,7 +103,7 @@ class WordSource(Source):
     def of_text(
         self, source: "AnyVocabulary", target: "AnyVocabulary", tried: "Bitext", parts: "Iterable[Bitext]", pool: "Pool"
     ) -> SourceEvidence:
-        """Return what is known of a text, maybe in parts, whose words are given, the most frequent ones first.
+        """Return the evidence about a text, or about one in parts. Words are given by descending frequency.
 
         It may be tried by ``tried``, the first part; sources that look where words are together go over the ``parts``.
         """
@@ -148,7 +148,7 @@ class TextSource(Source):
 
 @dataclass(frozen=True)
 class SourceKind(EvidenceKind, ABC, Generic[S]):
-    """A kind that takes part where settings ask for it, whose defaults do not; a subclass says how.
+    """A kind of evidence that settings can ask for; it is off by default. A subclass makes the source.
 
     applying: Its options that hold where a model is applied, too: where the source is, or that it is left out.
     instead: What to do where a model needs a source that is not there; the end of a message.

@@ -40,7 +40,7 @@ Vectors: TypeAlias = Callable[[Sequence[Sequence[str]], "Pool"], "list[np.ndarra
 
 
 class VectorSource(WordSource):
-    """What has vectors of words in one space.
+    """A source of evidence that has vectors of both languages' words in one space.
 
     vectors: Called with the source and the target words; returns their vectors, zeros where there is none.
     believed: How far they are believed is known elsewhere; the agreement with a text is for readers alone.
@@ -51,7 +51,7 @@ class VectorSource(WordSource):
 
     @property
     def about(self) -> About:
-        """What is said of where they are from."""
+        """Describe where the vectors come from."""
         return self._about
 
     def of_words(self, source: "AnyVocabulary", target: "AnyVocabulary", pool: "Pool") -> SourceEvidence:

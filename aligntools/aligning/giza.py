@@ -179,7 +179,7 @@ def giza_tables(
     links: Links,
     numbers: tuple[np.ndarray, np.ndarray] | None,
 ) -> GizaTables:
-    """Return one direction's tables; positions are counted over its links, at most one for each observed word.
+    """Return the tables of one direction. Its positions are counted over links, at most one for each observed word.
 
     numbers (tuple of int64, or None): GIZA++'s number of each class of the given words, and of the observed ones; -1 of
         classes without words.

@@ -25,7 +25,7 @@ from aligntools.words.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Coded:
-    """The files of a training: vocabularies of the given and of the observed side, pairs, what is written.
+    """A GIZA++ training: the vocabularies of both sides, the numbered pairs, and the files to write.
 
     classes: Files of the classes of both sides' words; None takes that beside the vocabulary, if it is there.
     """
@@ -65,7 +65,7 @@ def align_coded(coded: Coded, threads: int, **settings: Any) -> None:
 
 
 def align_coded_by(coded: Coded, files: TrainingFiles, settings: dict[str, str], threads: int, pegging: bool) -> None:
-    """Align coded text by tables of a training with its numbers of words, and write the alignments alone.
+    """Align numbered text by the tables of an earlier training on the same vocabularies; write only the alignments.
 
     settings: What GIZA++'s options said; names in lower case.
     """

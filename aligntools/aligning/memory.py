@@ -40,7 +40,7 @@ def needed_for(tokens: int, words: int, cells: int, settings: ResolvedSettings, 
 
 
 def cells_within(max_memory: int | None, needed: int = 0, largest: int = 0) -> int:
-    """Return how many link-matrix cells may be worked at a time within so many bytes, or the bound of the process.
+    """Return how many cells of link matrices fit at a time into a number of bytes, or into the process's bound.
 
     ``largest`` cells of a link matrix are worked at whole. Raises ResourceError when next to nothing would be left.
     """

@@ -403,7 +403,9 @@ class Decisions(Settings):
         return self.symmetrize == Decisions.symmetrize
 
     def suiting(self, direction: str, network: bool = False) -> Self:
-        """Return these decisions; refuse what changes nothing for a model of this direction, with a network or not."""
+        """Return these decisions; refuse options that have no effect on a model of this direction, with or without a
+        network.
+        """
         one = f"the {direction} direction alone"
         jointly = self.jointly and direction == "both"
         if direction != "both" and self.symmetrize != Decisions.symmetrize:

@@ -38,7 +38,7 @@ checkpoint = click.option(
 
 @contextlib.contextmanager
 def reporting(o: Mapping[str, Any], describe: Callable[[Step], str], notices: bool = True) -> Iterator[Steps]:
-    """Show notices and the steps of a training, or one twice a minute, and log them, as the options ``o`` say."""
+    """Show a training's notices and steps (or one line twice a minute) and log them, as the options ``o`` say."""
     from aligntools.formats.opening.files import writing
 
     nothing = contextlib.nullcontext()

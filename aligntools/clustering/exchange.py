@@ -253,7 +253,7 @@ TextSide = tuple[np.ndarray, np.ndarray, int]
 
 
 def count_both(source: TextSide, target: TextSide, links: tuple[np.ndarray, np.ndarray]) -> WordNeighbours:
-    """Count neighbours in both texts, and linked words, whose places in their texts are int64 [links] each.
+    """Count neighbours in both texts, and linked words by their positions in both texts, int64 [links] each.
 
     The source's words are as they are numbered, and the target's come after them.
     """

@@ -197,7 +197,7 @@ def weights_of(bank: Treebank, state: EmState) -> RuleWeights:
 
 
 def _scratch(nodes: Nodes, weights: RuleWeights) -> tuple[np.ndarray, np.ndarray, RuleWeights]:
-    """Return memory for the inside and the outside of a tree, and for counts of rules, which are 0."""
+    """Allocate arrays for a tree's inside and outside scores, and for counts of rules, filled with 0."""
     shape = int(np.diff(nodes.offsets).max()), int(np.diff(weights.first).max())
     counts = weights._replace(**{name: np.zeros_like(getattr(weights, name)) for name in _COUNTED})
     return np.zeros(shape), np.zeros(shape), counts

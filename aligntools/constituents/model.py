@@ -139,7 +139,7 @@ class ConstituentModel(SavedModel):
         pool: Pool | None = None,
         first: int = 0,
     ) -> list[list[ScoredTree]]:
-        """Return trees of each sentence, the best ones or some that are drawn, or else the tree of `parse`.
+        """Return the best trees of each sentence, or drawn ones, or the one tree of `parse`.
 
         first: Number of the first sentence. What is drawn depends on the seed and on the sentence's number.
         """

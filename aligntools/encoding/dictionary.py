@@ -44,9 +44,9 @@ fold = str.lower
 
 
 def met(entries: Sequence[Entry], source: AnyVocabulary, target: AnyVocabulary) -> tuple[list[Entry], int, list[int]]:
-    """Return entries that may be of two vocabularies' words, how many have these very words, and words with one.
+    """Return the entries whose words two vocabularies may have, and how many of them match exactly.
 
-    The last is of each side; entries are in one order of their sides.
+    The third is how many different words these have on each side; entries are in one order of their sides.
     """
     known = [{fold(word) for word in v.words()[1:]} for v in (source, target)]
     begun = [{word[:LETTERS] for word in words} for words in known]

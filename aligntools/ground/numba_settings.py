@@ -1,4 +1,4 @@
-"""What the environment says of Numba and of the CPU that it compiles for; what Numba refuses is said in one line."""
+"""Settings of Numba from the environment, and the CPU that it compiles for; a wrong setting is one line of error."""
 
 import contextlib
 import os

@@ -29,7 +29,9 @@ class Mismatched:
         self._first: tuple[object, int, str] | None = None
 
     def add(self, wrong: np.ndarray, names: Sequence[object]) -> np.ndarray:
-        """Count the next pairs, of which ``wrong`` (bool [2, pairs]) says which are, by side; return it by pair."""
+        """Count the next pairs; ``wrong`` (bool [2, pairs]) marks the sides that do not spell their words. Return it by
+        pair.
+        """
         for side, name, own in zip(_NAMES, names, wrong, strict=True):
             if own.any() and (self._first is None or self._strict):
                 self._first = name, self._lines + 1 + int(np.argmax(own)), side

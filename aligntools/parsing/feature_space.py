@@ -255,7 +255,7 @@ class FeatureSpace:
         return result
 
     def add_template(self, t: int, sentences: EncodedSentences, values: np.ndarray, gradient: np.ndarray) -> None:
-        """Add edges' values [shape=(edges,)] to their features of a template, by its number, in its own gradient."""
+        """Add the edges' values [edges] to the gradient of a template's features."""
         bins, keys, stamps = self._scratch(sentences)
         template = self.sides[t], self.between[t], self.seeds[t], self.shifts[t]
         kernels.add_gradient(sentences.arrays, 0, len(sentences), template, bins, values, keys, stamps, gradient)

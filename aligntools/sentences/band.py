@@ -72,7 +72,7 @@ def lexical_anchors(source: Text, target: Text, lexicon: GroupLexicon) -> np.nda
 
 
 def around_blocks(source: Text, target: Text, lexicon: GroupLexicon) -> list[tuple[np.ndarray, np.ndarray]] | None:
-    """Return for the sentences of both sides around which one of the other, and how far, their translation is; or None.
+    """Return for each sentence of both sides where in the other its translation is, and how far off it may be; or None.
 
     Blocks of sentences are compared by the words that the lexicon expects, weighed by how few blocks have them, with
     the blocks around. A block whose best has it as best, beside such a one, tells where its sentences are.

@@ -230,7 +230,7 @@ def _read_usfm(read: SentenceDocument, path: str | Path | Iterable[str], cut: Ca
 
 
 def common_places(source: SentenceDocument, target: SentenceDocument, mark: str | None) -> np.ndarray | None:
-    """Return where what both documents mark is (int64 [places, 2]), as many as are in one order; or None.
+    """Return the places that both documents mark, int64 [places, 2], the most that are in one order; or None.
 
     mark: Marks that count by their number, of which both documents need as many; others are known by their names.
     """

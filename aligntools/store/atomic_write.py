@@ -59,7 +59,7 @@ def _lock(handle: int, shared: bool = False, wait: bool = True) -> bool:
 
 
 class _Part:
-    """A file that is not whole yet, locked and in the same folder as its place; only its owner may read it.
+    """An unfinished file: locked, beside the place where it will appear, readable by its owner alone.
 
     It gets the mode of the file that it replaces, and its owner, group and access list where that is allowed.
     """

@@ -28,7 +28,8 @@ def opened(
     each: int = 0,
     advice: Advice = _ADVICE,
 ) -> Iterator[Engine]:
-    """Start what does the jobs; it ends with the block. All workers of a cluster have to see the folder and the files.
+    """Start the engine that runs jobs, until the block ends. All workers of a cluster must see the folder and the
+    files.
 
     each: Bytes that a process needs for a job, besides what it always needs.
     """

@@ -1,4 +1,4 @@
-"""What is found in a pair of sentences, by how often words have no link and how surprising it is that one has none.
+"""Findings in a sentence pair: words without a link, and how improbable it is that they have none.
 
 What is usual for a word is the mean of what its other places in the text show and of how much of it a model ascribes to
 NULL. How surprising a place is are log-odds of two distributions of the probability of no link, in nine classes: that

@@ -100,7 +100,7 @@ def _sentences(text: Any) -> Any:
 
 
 def _parts_of(extraction: "Extraction", run: Run, style: str | None = None) -> Iterator[Any]:
-    """Yield the grammar in parts; those that workers make in text of a style, if there is one."""
+    """Yield the grammar in parts; with workers as text, in the style that is given."""
     from aligntools.translating.grammar.extraction import parts_by_jobs
 
     if not run.asked:

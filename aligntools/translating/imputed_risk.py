@@ -215,7 +215,7 @@ def _same_length(texts: list[Tokens], first: Tokens | None, words: bool = False)
 def _reverse(
     read: "Callable[[Tokens], GrammarRules]", lm: LanguageModel | PathLike | None, weights: WeightsInput, verify: bool
 ) -> "Callable[[Tokens, DecoderSettings], System]":
-    """Return what makes the reverse system of a text, of the rules that ``read`` returns for it."""
+    """Return a function that makes the reverse system of a text, from the rules that ``read`` returns for it."""
     from aligntools.translating.decoding.decoder import System
     from aligntools.translating.decoding.system_tables import feature_names
 

@@ -423,7 +423,7 @@ class Translator:
         return run if run.threads is not None else replace(run, threads=self.threads)
 
     def _by_workers(self, run: Run, parts: Iterator[Tokens], method: str, **how: Any) -> Iterator[Any]:
-        """Yield the items of what workers make of each part by a method of the same name."""
+        """Yield what workers return for each part by the method of that name, item by item."""
         with pool_of(run.threads) as pool, mapping(run, pool) as found:
             kept = found.keep(self.with_threads(None))
             for items in found.run("translating", partial(_answers, kept, method, how), enumerate(parts)):
@@ -431,7 +431,7 @@ class Translator:
 
 
 def _answers(translator: "Kept", method: str, how: dict[str, Any], part: tuple[int, Tokens], pool: "Pool") -> list[Any]:
-    """Do a worker's job of a method of `Translator`; samples depend on the number of their first sentence."""
+    """Call a method of `Translator` in a worker; samples depend on the number of their first sentence."""
     number, lines = part
     own = translator.get().with_threads(pool)
     if method == "samples":

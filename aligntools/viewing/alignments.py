@@ -149,7 +149,7 @@ class AlignmentsView(View):
         return framed(self.html(NOTEBOOK_PAIRS))
 
     def html(self, most: int | None = None) -> str:
-        """Return the page, of the first pairs or of all."""
+        """Return the page of all pairs, or of the first ones."""
         tables = tables_of(self) if self.gold is not None and self.systems else []
         most = len(self) if most is None else most
         left_out = max(0, len(self) - most)

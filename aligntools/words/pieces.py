@@ -74,7 +74,7 @@ class Cut:
 
 
 class _Text:
-    """The tokens of some lines, and their letters: bytes that are neither space nor mark, with the newlines.
+    """The tokens of some lines and their letters: all bytes but spaces and marks of pieces.
 
     With ``pieces`` special tokens have no letters; with ``seen`` characters that are not seen are none. ``bare`` and
     ``special`` say of each token whether it has no letters, and whether it is a special one.

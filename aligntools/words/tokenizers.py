@@ -1,4 +1,4 @@
-"""What finds words and sentences in raw text; words and grapheme clusters by Unicode alone, where none is named.
+"""Tokenizers and sentence splitters of raw text; without one, words and grapheme clusters by Unicode's rules.
 
 sacremoses, what most parallel text was tokenized with, takes 3 MB and is within 2 points of spaCy's rules, which take
 150 MB, on PUD and ParTUT in nine languages. ICU finds words of Chinese, Japanese, Thai and Khmer by dictionaries;

@@ -1,4 +1,4 @@
-"""White space in lines of text: what separates words, and what only looks as if it did; normal forms; languages.
+"""White space in lines of text: which characters separate words and which only look so; normal forms; languages.
 
 Words stand between spaces and tabs (`vocabulary.split_words`, `kernels_text`). Other characters are made spaces before
 lines are looked at in text that is to be split as ``unicode``, all that Python's `str.split` splits at, and in text of
@@ -145,7 +145,7 @@ def as_spaces_of_models(block: bytes) -> bytes:
 
 
 class WhiteSpace:
-    """The white space of one text, or of one for a language model, block by block; its name says how it is split.
+    """The white space of one text, block by block; its name says how the text is split into words.
 
     Text in memory has been split when it was given.
     """

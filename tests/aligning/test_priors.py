@@ -141,13 +141,13 @@ def test_ibm1_with_priors_is_the_slow_ways(direction, iterations):
         corpus, pairs = [(t, s) for s, t in corpus], {(t, s): n for (s, t), n in pairs.items()}
     table = naive_priors.ibm1_with_priors(corpus, pairs, iterations)
     words, lexicon = member.words, member.lexicon
-    rows = np.repeat(np.arange(member.table.n_source), np.diff(member.table.ptr))
-    for x, (s, t) in enumerate(zip(rows.tolist(), member.table.ids.tolist(), strict=True)):
-        pair = words.s_words[s], words.t_words[t]
-        if direction == "forward":
-            close(lexicon.forward[x] * lexicon.s_inverse[s], table[pair], 1e-4)
-        else:
-            close(lexicon.reverse[x] * lexicon.t_inverse[t], table[pair[::-1]], 1e-4)
+    rows, ids = np.repeat(np.arange(member.table.n_source), np.diff(member.table.ptr)), member.table.ids
+    pairs = [(words.s_words[s], words.t_words[t]) for s, t in zip(rows.tolist(), ids.tolist(), strict=True)]
+    if direction == "forward":
+        found, expected = lexicon.forward * lexicon.s_inverse[rows], [table[pair] for pair in pairs]
+    else:
+        found, expected = lexicon.reverse * lexicon.t_inverse[ids], [table[pair[::-1]] for pair in pairs]
+    assert close(found, expected, 1e-4)
 
 
 @pytest.mark.parametrize("joint", [True, False])

@@ -379,8 +379,8 @@ def test_views_that_are_alike_agree_as_they_are(sample_bitext, model):
         for agree in (True, False)
     )
     for a, b in zip(together, apart, strict=True):
-        close(a.counts[0], b.counts[0])
-        close(a.jumps, b.jumps)
+        assert close(a.counts[0], b.counts[0])
+        assert close(a.jumps, b.jumps)
 
 
 @pytest.mark.parametrize("model", ["hmm", "fertility"])

@@ -31,7 +31,7 @@ def align_text(
     found: Iterable[Posteriors] | None = None,
     paths: Iterable[Posteriors] | None = None,
 ) -> Iterator[Alignments]:
-    """Yield the links of consecutive runs of sentence pairs, whose ids are of the model's vocabularies.
+    """Yield the links of consecutive blocks of sentence pairs; words have the ids of the model's vocabularies.
 
     If only one direction was trained, ``joint`` and ``mean`` decide by it. ``found`` and ``paths`` are the runs'
     posteriors and Viterbi paths, where they are there already.

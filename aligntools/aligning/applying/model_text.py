@@ -41,7 +41,7 @@ def _known(
 
 
 class ModelText:
-    """A text as one view's model sees it: the ids of ``bitext`` are those of its vocabularies, and higher ones.
+    """A text as one view's model reads it: ``bitext`` has the ids of its vocabularies, and higher ids for unseen words.
 
     source, target: All unknown words have the same id, the one after the known words.
     source_tokens, target_tokens (int32 [words]): Each unknown word has an id of its own, its row in the keys.

@@ -64,7 +64,7 @@ def readings(candidates: CandidateLinks, evidence: Sequence[GivenLinks]) -> tupl
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Links of a text from a source of evidence; those of pairs that were not read are none.
+    """Links of a text from a source of evidence; pairs that it has not read have none.
 
     table (float64 [READINGS]): The log-odds of a link that each reading adds; whole: All pairs were read.
     """
@@ -106,7 +106,7 @@ def with_readings(
 
 
 def judge(candidates: CandidateLinks, trees: bool) -> tuple[list[np.ndarray], list[float], list[float]]:
-    """Learn what readings are worth, without gold, by EM; cells that are candidates only by files are left out.
+    """Learn the weights of files of evidence without gold, by EM; candidates that come only from files are left out.
 
     Readings are taken to be independent, given whether a cell is a link. Its prior odds are those of the feature
     ``trees`` (``trees``: its column is filled), or of the base model's mean posterior.

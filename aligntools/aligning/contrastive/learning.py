@@ -28,7 +28,7 @@ STILL, SHORT = 3, 0.01
 
 @dataclass(frozen=True)
 class WeightLearning:
-    """How weights are learned, over lists of the best alignments, in at most so many passes over the pairs.
+    """How weights are learned from lists of best alignments: the optimizer, its rate, the number of passes.
 
     rate, delay: Step ``t`` (from 0 on) adds ``rate / (t + delay)`` times the gradient, for weights of size 1.
     pull: Share of the start that is mixed into what was learned; limit: Most links of a word.
@@ -88,7 +88,7 @@ def learn(
     pool: Pool | None = None,
     report: Report | None = None,
 ) -> np.ndarray:
-    """Learn weights, float64 [FEATURES]: of the start's size, unless plainly; the start where nothing is gained.
+    """Learn weights, float64 [FEATURES]; return the start where learning gains nothing.
 
     observed, corrupted: Sentence pairs, and a noisy copy of each; start (float64 [FEATURES]), active (bool [FEATURES]).
     report: Called with a dict after each pass: pass, objective; pass 0 is the start.

@@ -26,7 +26,7 @@ _WIDE = kn.AROUND * kn.CHANNELS
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """Candidates of whole sentence pairs, and the answers.
+    """Training examples: the candidates of whole sentence pairs, and which of them are gold links.
 
     inputs (float32 [candidates, inputs]); rows, columns (int32 [candidates]), numbered through the sentences.
     neighbours (int32 [candidates, 8]), -1: none; starts (int64 [sentences + 1]): Where sentences' candidates begin.

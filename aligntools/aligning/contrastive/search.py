@@ -21,7 +21,7 @@ CONSTRAINTS = {"none": kb.NONE, "itg": kb.ITG, "block-itg": kb.BLOCK_ITG}
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """How alignments are searched: with a beam, for the ``n_best``, with so many links of a word at most.
+    """How alignments are searched: the beam, the length of the n-best list, the most links of a word.
 
     slack: By how much a link may lower the score and still be tried: 0 in the paper; infinity tries all.
     candidates: One of `settings.Candidates`: which cells may be linked; for the caller, the search takes any.
@@ -54,7 +54,7 @@ GREEDY = SearchSettings()
 
 @dataclass
 class BestLists:
-    """The best alignments of consecutive sentences, as many of each as ``sizes`` (int32 [sentences]) says.
+    """The best alignments of consecutive sentences; ``sizes`` (int32 [sentences]) has their number for each.
 
     scores (float64 [sentences, n_best]): From best to worst; -infinity beyond.
     bit_starts (int64 [sentences]); bits (uint64): The link sets, ceil(candidates / 64) words each.

@@ -43,7 +43,7 @@ _NO_WORDS = ViewWords(0, [], [], _NO_IDS, _NO_IDS, _NO_KEYS, _NO_KEYS)
 
 
 class WordLinks(NamedTuple):
-    """Links that a model counted itself, besides those of its lexical table; forward and reverse.
+    """Links that a model counts itself, beside its lexical table, in both directions.
 
     pairs, words, null (float32 [n_pairs], float64 [n_words] twice): Of pairs, given words, observed words with NULL.
     linked (float64 [n_words] each, or None): How often words are linked as observed words in all of a text, where the
@@ -64,7 +64,7 @@ class WordLinks(NamedTuple):
 
 @dataclass(frozen=True)
 class ViewTask:
-    """What a view's model is trained on; in parts there is no text.
+    """What a view's model is trained on; for a text in parts it has no text.
 
     old: A model of the same view to go on from.
     position_smoothing: Pseudo-count of each distribution of a table of positions.

@@ -130,7 +130,7 @@ DIAGONAL = PositionTable(np.zeros((0, 2), np.int32), _NONE)
 
 
 class DirectedChunk:
-    """One direction of a chunk of text, and what is written of its words and sentences besides posteriors."""
+    """One direction of a chunk of text, with the arrays that kernels fill for its words and sentences."""
 
     def __init__(self, chunk: Chunk, given: Side, observed: Side, forward: bool) -> None:
         self.chunk, self.forward = chunk, forward

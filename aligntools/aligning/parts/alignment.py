@@ -355,7 +355,7 @@ def align_in_parts(
 
 
 def whole_model(work: PartedText, models: tuple[tuple[int, int], ...], lowercase: bool, pool: Pool) -> AlignmentModel:
-    """Put a model together from what its parts and shards keep: all words of the text, so it takes memory for them.
+    """Build the whole model from its parts and shards. It needs memory for all words of the text.
 
     models: Of each view the last iteration, and the generation of the table.
     """

@@ -58,7 +58,7 @@ def _source(kind: SourceKind[Settings], settings: Settings) -> Source:
 
 
 def ask_part(work: PartedText, asking: Asking, part: int, pool: Pool) -> None:
-    """Keep what a source says of some pairs of a part: of the whole text so many, evenly spread, and those named."""
+    """Keep what a source of evidence says about its pairs of a part: evenly spread ones, and those asked for."""
     source, name = asking.source, asking.name(part)
     if work.store.has(name):
         return

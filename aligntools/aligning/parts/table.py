@@ -179,7 +179,7 @@ def read_values(view_work: ViewWork, offsets: np.ndarray, part: int, what: str, 
 
 
 class PartTable:
-    """A part's text in its own numbers, its table with the types of the whole text, and its link matrices.
+    """A part's text with its own word ids, its table with the whole text's ids, and its link matrices.
 
     s_ids, t_ids (int32): The view's ids of the part's words, ascending.
     offsets (int64 [parts + 1, shards]).

@@ -1,4 +1,4 @@
-"""What jobs know: the folder, the settings, the names of files of parts and shards; and a text cut into parts."""
+"""What jobs share: the folder, the settings, and the files of parts and shards. Also how a text is cut into parts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -34,7 +34,7 @@ def cut(word: str, letters: int) -> str:
 
 
 def cut_words(words: list[str], letters: int) -> tuple[list[str], np.ndarray]:
-    """Cut a vocabulary's words, NULL first; return the view's words and int32 [n_words]: each one's place there."""
+    """Cut the words of a vocabulary. Return the view's words, NULL first, and each word's id in them (int32)."""
     if letters == 0:
         return words, np.arange(len(words), dtype=np.int32)
     place = {"": 0}
@@ -46,7 +46,7 @@ def cut_words(words: list[str], letters: int) -> tuple[list[str], np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class ViewWords:
-    """The words of both sides as a view cuts them, to so many letters (0: whole), NULL first.
+    """The words of both sides in one view: cut to a number of letters (0: whole words), NULL first.
 
     s_map, t_map (int32 [n_vocabulary + 1]): From the vocabulary's ids to the view's; the last of unknown words.
     s_keys, t_keys (int32 [n_view_words + 1, KEY]): See `look_alike_keys`; zeros in the last place.

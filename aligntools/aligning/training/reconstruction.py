@@ -49,7 +49,7 @@ def _normalized(values: np.ndarray, table: Table, by_target: bool) -> np.ndarray
 
 
 class Climb:
-    """The climb of one view's model, of the text as it sees it.
+    """The optimization of one view's model by reconstruction.
 
     positions: What is trained of positions, by direction.
     ones: Inverse totals of the given words of each direction, whose values are probabilities already.
@@ -97,7 +97,7 @@ class Climb:
         return DirectionClimb(d == 0, given, observed, float(m.p_null[d]), lexicon, nulls, families, words, shares)
 
     def evaluate(self, d: DirectionClimb) -> tuple[float, float, float]:
-        """Compute all of the step that ``d`` tries: the objective with its priors, without them, and ln P(x | y).
+        """Compute for the step that ``d`` tries: the objective with priors, without priors, and ln P(x | y).
 
         Gradients and totals are written to its families.
         """

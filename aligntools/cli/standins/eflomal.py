@@ -1,4 +1,4 @@
-"""Stands in for eflomal's programs, with our models; machine.py and silnlp call ``eflomal``, of numbers."""
+"""Stands in for eflomal's programs, with our models; machine.py and silnlp call ``eflomal``, with numbered text."""
 
 import argparse
 import contextlib

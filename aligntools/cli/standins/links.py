@@ -1,4 +1,4 @@
-"""Stands in for what works on links in files: atools, symal, merge_alignment.py and Marian's extract_lex."""
+"""Stands in for programs that read files of links: atools, symal, merge_alignment.py and Marian's extract_lex."""
 
 import heapq
 import sys

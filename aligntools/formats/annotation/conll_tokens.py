@@ -62,7 +62,7 @@ def is_range(line: bytes) -> bool:
 
 
 def expanded(conll: Conll, pieces: Sequence[Sequence[bytes] | None]) -> Conll:
-    """Return a text, without ranges and trees, in which words with ``pieces`` [words] are ranges of these.
+    """Return a text without trees in which each word that has ``pieces`` [words] is a range of these.
 
     All are numbered anew. The range gets its word's form and MISC, its words have nothing but forms.
     """

@@ -1,4 +1,4 @@
-"""Tags as text: sequences with log-probabilities, posteriors, and what is known of tags that are not all given.
+"""Tags as text: sequences with log-probabilities, posteriors, and sets of tags that a word may have.
 
 Sequences are lines ``sentence ||| tags ||| log-probability``, sentences counted from 0, as lists of translations are.
 Posteriors are a line a token, ``word TAB tag:probability TAB ...``, the most probable tag first, and a blank line after

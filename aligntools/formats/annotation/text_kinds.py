@@ -117,7 +117,7 @@ def refused(path: object, line: int | None, kind: str, expected: str = "plain te
 
 
 def refuse_others(path: object, lines: Sequence[bytes]) -> None:
-    """Refuse what is no plain text, told by the first lines of a file, where positions are those of its lines."""
+    """Refuse a file that is not plain text, by its first lines, for a reader whose positions are numbers of lines."""
     kind = sniff(lines, path=path)[0]
     if kind != "text":
         raise refused(path, conll_at(*beginning(lines)) or _first(lines), kind)

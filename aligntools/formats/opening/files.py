@@ -61,7 +61,7 @@ Readable: TypeAlias = io.BufferedReader | io.RawIOBase
 
 
 class Metered(live_inputs.ReadOnly):
-    """The bytes of an open file, counted; while it reads the process may have a ``share`` of the bound on memory."""
+    """The bytes of an open file, counted. While they are read the process may use a ``share`` of its memory bound."""
 
     def __init__(self, file: Recognized, path: object, share: float = 1.0) -> None:
         super().__init__()
@@ -157,7 +157,7 @@ def open_input(path: object, mark: bool = False, wide: bool = False, archive: bo
 
 @contextlib.contextmanager
 def reading(path: object, share: float = 1.0, begin: int = 0, mark: bool = False) -> Iterator[Readable]:
-    """Open ``path`` with `open_input`; what goes wrong while reading becomes a `DataError`, as what cannot fit.
+    """Open ``path`` with `open_input`. Errors of reading, and text that does not fit in memory, become a `DataError`.
 
     That is a line over `LONGEST_LINE`, and text with which the process would have more than this ``share`` of the
     memory that it may use. A plain file can be read from the byte ``begin`` on.

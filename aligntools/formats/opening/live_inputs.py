@@ -148,7 +148,7 @@ class _Kept:
         self._written += len(data)
 
     def first(self, size: int) -> bytes | None:
-        """Return so many bytes or more, which stay, or None where there are fewer."""
+        """Return at least so many bytes, without taking them, or None where there are fewer."""
         if self._written - self._read < size:
             return None
         if self._file is None:

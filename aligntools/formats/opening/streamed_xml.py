@@ -97,7 +97,7 @@ class XmlReader:
                 raise self._error(f"a tag or comment of more than {LONGEST_TAG >> 20} MiB")
 
     def _error(self, problem: str, line: int | None = None, column: int = 0) -> DataError:
-        """Return the error of a place, by default of that where the parser is."""
+        """Return an error with its place, by default where the parser is."""
         if line is None:
             line, column = self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber
         return DataError(self._path, line, f"column {column + 1}: {problem}")

@@ -118,7 +118,7 @@ class Languages:
 
 
 def _segment(events: Iterator[XmlEvent]) -> tuple[str, XmlEvent]:
-    """Read a segment whose start was read: its text without inline codes, and its end."""
+    """Read a segment whose start was read; return its text, without inline codes, and its end."""
     parts: list[str] = []
     inside = codes = 0  # elements around what is read next: with text, and of codes
     while True:

@@ -114,7 +114,7 @@ def read_derivations(path: str | os.PathLike[str]) -> list[DerivedSentence]:
 
 
 def _derivation(value: Any, length: int) -> Derivation:
-    """Return a derivation of a sentence of so many words."""
+    """Parse the derivation of a sentence with a number of words."""
     uses: list[RuleUse] = []
     for k, rule in enumerate(value["rules"]):
         source, target, (begin, end) = _words(rule["source"]), _words(rule["target"]), rule["span"]

@@ -78,7 +78,7 @@ def _continue_hash(code, word):
 
 @kernel(fast=False)
 def _enter(code, keys, used):
-    """Enter what a hash stands for in a set."""
+    """Enter a hash, and what it stands for, in a set."""
     key = max(code, np.uint64(1))
     place = find_slot(keys, key)
     if keys[place] == 0:

@@ -65,7 +65,7 @@ def fit(
     name: str,
     *data: np.ndarray | KeptLoss,
 ) -> training.Fit:
-    """Minimize an objective, from the kept state of a training of a name on; a finished one stays finished.
+    """Minimize an objective. A training of this name that was kept goes on; one that had finished stays as it is.
 
     data: With the settings, what tells this training from others; see `fingerprint`.
     """

@@ -119,7 +119,7 @@ def read(place: Place, name: str) -> Any:
 
 
 def read_once(place: Place, name: str) -> Any:
-    """Return what is kept under a name and many jobs of a process read, until they read another of the same kind."""
+    """Return what is kept under a name; a process keeps the last one of each kind that it has read."""
     if isinstance(place, dict):
         return place[name]
     return kept((place.folder, name.partition(".")[0]), lambda: read(place, name), name)
@@ -151,7 +151,7 @@ class InParts:
         self._engine.run(stage, function, jobs, lambda: None)
 
     def new_names(self, kind: str, count: int) -> tuple[str, ...]:
-        """Return names that nothing has yet."""
+        """Return names that are not in use."""
         number = next(self.numbers)
         return tuple(f"{kind}.{number}.{part}" for part in range(count))
 

@@ -76,7 +76,7 @@ def in_jobs(
     of: EncodedSentences | None = None,
     result: str = "found",
 ) -> tuple[str, ...]:
-    """Call a function for each part of pairs, and trees ``of`` their source or another side; return results' names.
+    """Run a function over parts of the pairs, with the trees of their side ``of``; return the names of the results.
 
     function: Gets the place, the name of what all jobs share, and the names of the part and of its result.
     """

@@ -50,7 +50,7 @@ Workers: TypeAlias = Callable[..., list[Any]]
 
 
 def workers_of(blocks: BlockMap | None, system: System) -> Workers | None:
-    """Return what does ``job`` with a system for the parts of a text: ``(job, sentences, *arguments)``."""
+    """Return a function that runs a job of a system over the parts of a text: ``(job, sentences, *arguments)``."""
     if blocks is None:
         return None
     kept = blocks.keep(system)

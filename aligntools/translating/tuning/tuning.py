@@ -183,7 +183,7 @@ def _optimize(
     frozen: Mapping[int, float],
     pool: Pool | None,
 ) -> None:
-    """Set the state's weights for the next round, and what they reach."""
+    """Set the weights of the next round, and the value of the objective that they reach."""
     gammas = risk.schedule(settings.gamma, settings.quench)
     if settings.method in ("mert", "mira", "perceptron"):  # which look at single candidates
         lists: list[Any] = [candidates for candidates, *_ in found]
