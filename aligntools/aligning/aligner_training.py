@@ -89,7 +89,7 @@ def train_with(
         from aligntools.aligning.contrastive.rounds import rounds_of
         from aligntools.aligning.contrastive.weights import shipped
 
-        rounds = shipped().network, rounds_of(None, shipped().network, len(bitext))
+        rounds = shipped().network, rounds_of(None, shipped().network, len(bitext), read=bool(known and known.places))
     _, count = rounds or (None, 1)
     counts, weights = joined_with(counts, known.priors if known else None, weights)
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
@@ -143,12 +143,13 @@ def with_network(
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.settings import ContrastiveSettings
-    from aligntools.aligning.contrastive.tasks import for_new_text, with_second_looks
+    from aligntools.aligning.contrastive.tasks import for_new_text
 
     model = aligner.model
-    plan = tasks.plan_of(ContrastiveSettings(seed=model.settings.seed), model.usual_threshold, pairs=len(bitext))
+    settings, read = ContrastiveSettings(seed=model.settings.seed), bool(known and known.places)
+    plan = tasks.plan_of(settings, model.usual_threshold, pairs=len(bitext), read=read)
     finder = CandidateFinder(model, pool, plan.network, plan.search.candidates, applier=aligner.network_applier)
     weights = tasks.learn_weights(finder, list(aligner.texts(bitext, None, reading, False)), plan)
     if known is not None:
-        weights = with_second_looks(for_new_text(weights, known.header, known), known, finder)
+        weights = for_new_text(weights, known.header, known)
     return aligner.deciding(weights)

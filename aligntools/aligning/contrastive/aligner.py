@@ -359,11 +359,11 @@ def train_contrastive_aligner(
         _check_base(aligner)
         texts = list(aligner.texts(sources, targets, reading, False))
         pairs = sum(map(len, texts)) if gold is None else None
-        plan = tasks.plan_of(settings, aligner.model.usual_threshold, begun, pairs)
-        finder = CandidateFinder(aligner.model, pool, network_of(plan), plan.search.candidates)
         known = aligner.known.without(left_out) if aligner.known is not None and network is not None else None
         if known is not None and (known.text is not sources or not known.places):
             known = None
+        plan = tasks.plan_of(settings, aligner.model.usual_threshold, begun, pairs, known is not None)
+        finder = CandidateFinder(aligner.model, pool, network_of(plan), plan.search.candidates)
         check_count(evidence)
         links = [given for _, given in in_step(texts, evidence)]
         tables, files = tasks.judge_files(finder, texts, links, plan) if evidence else ([], [])
@@ -380,7 +380,7 @@ def train_contrastive_aligner(
             weights = tasks.with_tables(weights, tables, shares)
         if known is not None:
             worth = {name: places.table for name, places in known.places.items()}
-            weights = tasks.with_second_looks(tasks.with_knowers(weights, known.header, worth), known, finder)
+            weights = tasks.with_knowers(weights, known.header, worth, aligner.model.evidence)
         return ContrastiveAligner(aligner, weights, None, _told(files, weights))
 
 

@@ -28,7 +28,7 @@ from aligntools.ground.run import Report
 WEIGHTS = PriorWeights(prior_lexical=0.2)
 #: Pairs whose links are counted, at most; of larger text as many, evenly spread.
 PAIRS = 50_000
-#: Pairs of the largest text that has two rounds unless more are asked for: larger ones gain nothing by the second.
+#: Pairs of the largest text that has two rounds where no source has read it: larger ones gain nothing by the second.
 LARGEST = 100_000
 
 
@@ -36,10 +36,15 @@ LARGEST = 100_000
 Rounds: TypeAlias = tuple[LinkNetwork | None, int]
 
 
-def rounds_of(asked: int | None, network: LinkNetwork | None, pairs: int, fast: bool = False) -> int:
-    """Return how many rounds there are: as asked, else two where a network judges text that is not large, else one."""
+def rounds_of(
+    asked: int | None, network: LinkNetwork | None, pairs: int, fast: bool = False, read: bool = False
+) -> int:
+    """Return how many rounds there are: as asked, else two where a network judges the text, else one.
+
+    Large text has one too, unless a source of evidence has ``read`` it.
+    """
     if asked is None:
-        return 2 if network is not None and not fast and pairs <= LARGEST else 1
+        return 2 if network is not None and not fast and (read or pairs <= LARGEST) else 1
     if asked > 1 and network is None:
         raise UsageProblem("`rounds` above 1 needs the feature trees, and a `start` other than paper")
     return asked

@@ -71,19 +71,3 @@ def odds(found: np.ndarray, weights: Sequence[float]) -> np.ndarray:
     for column, weight in zip(found.T, weights, strict=False):
         total += weight * column
     return total
-
-
-def at_count(found: np.ndarray, links: int) -> float:
-    """Return what is to be added to log-odds so that so many of them are above 0, less where that is few.
-
-    It is cut to 1.5 in either direction.
-    """
-    if not 0 < links < len(found):
-        return 0.0
-    among = np.partition(found, len(found) - links - 1)
-    above, below = among[len(found) - links :].min(), among[len(found) - links - 1]
-    return float(np.clip(-(above + below) / 2, -1.5, 1.5) * links / (links + FEW))
-
-
-#: So many links decide by half how many there are.
-FEW = 50

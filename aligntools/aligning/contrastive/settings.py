@@ -91,7 +91,7 @@ class ContrastiveSettings(Settings):
         None,
         "Most passes over the pairs in learning; 0 keeps the start.",
         allowed=counts(),
-        otherwise="5",
+        otherwise="5; 0 where the encoder reads the text",
         group=_LEARNING,
     )
     rate: float | None = option(
@@ -114,7 +114,7 @@ class ContrastiveSettings(Settings):
         None,
         "Number of links: as the base model decides, as it expects, or as the weights say.",
         group=_LEARNING,
-        otherwise="base; with tables of another aligner expected",
+        otherwise="base; learned where the encoder reads the text; with tables of another aligner expected",
     )
     method: Method = option(
         "risk", "With gold links: minimum risk, or minimum error rate training.", group=_LEARNING, needs=("gold",)
@@ -142,7 +142,8 @@ class ContrastiveSettings(Settings):
         " the text as priors.",
         allowed=counts(1, 10),
         group=_LEARNING,
-        otherwise="2; 1 with fast, more than 100,000 pairs, a base model that is given, or the paper's start",
+        otherwise="2; 1 with fast, a base model that is given, or the paper's start, and for more than 100,000 pairs"
+        " that no encoder reads",
     )
     beam: int = option(1, "Beam width.", allowed=counts(1, 1000), group=_SEARCH)
     constraint: Constraint = option(

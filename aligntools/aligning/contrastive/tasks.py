@@ -1,7 +1,7 @@
 """What the contrastive model does with texts: it learns weights, with gold links or without, and aligns."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any
@@ -12,10 +12,9 @@ from aligntools.aligning.alignments import Alignments
 from aligntools.aligning.applying.applier import Posteriors, decide
 from aligntools.aligning.applying.decisions import links_from
 from aligntools.aligning.applying.kernels_decoding import JOINT, MEAN
-from aligntools.aligning.contrastive import evidence, gold_learning, second_look
+from aligntools.aligning.contrastive import evidence, gold_learning
 from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive import search as phrases
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks, concatenate
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.evidence import firm, with_readings
@@ -31,7 +30,7 @@ from aligntools.formats.links.given_links import GivenLinks, concatenate_given
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.pharaoh import concatenate as join
-from aligntools.formats.text.corpus import Bitext, in_ids_of
+from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.run import Report
@@ -40,7 +39,7 @@ from aligntools.metrics import aer
 # How far the network that judges links holds back: in large text the base model's own log-odds count beside its.
 #
 # The network was taught by base models of little text and of much, but it does not see how much the one at hand has
-# read. The more that is, the less it has to add (`bench/SETTINGS.md`).
+# read. The more that is, the less it has to add, unless a source of evidence has read the text (`bench/SETTINGS.md`).
 
 #: Pairs of a text up to which the network decides alone, and from which on the base model counts for MOST of the
 #: decision; in between for a share that rises with the logarithm.
@@ -119,7 +118,7 @@ def learned_from(
     seen: list[CandidateLinks] = []
     noised: list[CandidateLinks] = []
     links = 0
-    for finder, bitext, chosen, first in drawn:
+    for finder, bitext, chosen, first in drawn if plan.learning.passes or plan.density != "learned" else ():
         if not len(chosen):
             continue
         part = pick(bitext, chosen)
@@ -244,18 +243,23 @@ def plan_of(
     threshold: float = 0.4,
     given: ContrastiveStart | None = None,
     pairs: int | None = None,
+    read: bool = False,
 ) -> LearningPlan:
     """Return the `LearningPlan` that settings mean; ``given`` is the start of a file.
 
     pairs: Of the text that is learned from without gold links; if they are many, the network that comes with the
         program holds back and judges few candidates.
+    read: A source of evidence has read pairs of the text. Then the network decides alone: it does not hold back, learns
+        nothing from noise, and finds as many links as it holds for probable.
     """
     start: str | ContrastiveStart = settings.begins
     if start == GIVEN:
         assert given is not None, "a file has the start"
         start = given
-    quick = start == USUAL and pairs is not None and pairs > LARGEST
+    quick, alone = start == USUAL and pairs is not None and pairs > LARGEST, start == USUAL and read
     passes, rate, pull = settings.steps
+    if alone and not settings.of_noise:
+        passes = 0
     among = settings.candidates or ("few" if quick else "base")
     search = SearchSettings(beam=settings.beam, constraint=settings.constraint).among(among)
     learning = WeightLearning(
@@ -275,11 +279,11 @@ def plan_of(
         sentences=settings.sentences,
         noise=settings.noise,
         learning=learning,
-        density=settings.density or "base",
+        density=settings.density or ("learned" if alone else "base"),
         threshold=threshold,
         search=search,
     )
-    if pairs is None or start != USUAL:
+    if pairs is None or alone or start != USUAL:
         return plan
     return replace(plan, start=held_back(plan.start, plan.active, pairs))
 
@@ -374,8 +378,6 @@ PAIRS = 2000
 #: Aligners make similar errors, which then look right, so that estimates are too high. By how much cannot be seen from
 #: their agreement. So without gold links only a file that hardly contradicts the base model counts.
 DOUBTED, STEEPNESS = 0.8, 8
-#: Pairs that were read in which links are counted, evenly spread.
-LOOKED_AT = 500
 #: Weight of the log-odds of evidence against the base model's, where learning from gold begins.
 FIRST_SHARE = 0.25
 
@@ -438,53 +440,34 @@ def with_tables(weights: Weights, tables: Sequence[np.ndarray], shares: Sequence
     return replace(weights, values=values, active=active, tables=(*weights.tables, *tables), **changed)
 
 
-def for_new_text(weights: Weights, header: Mapping[str, About], known: TextEvidence | None = None) -> Weights:
+def for_new_text(weights: Weights, header: Mapping[str, About], evidence: TextEvidence | None = None) -> Weights:
     """Return the weights of a saved model: with those of all kinds that can be asked of new text.
 
     header: What the model's header says of evidence.
-    known: What is known of its own text's places, if it was not trained in parts.
+    evidence: What is known of its own text, if it was not trained in parts.
     """
-    places = {} if known is None else known.places
+    places = {} if evidence is None else evidence.places
     read = {name: found.table for name, found in places.items()}
     whole = {name for name, found in places.items() if found.whole}
     about = {name: one if name in whole else {**one, SAMPLED: True} for name, one in header.items()}
-    return with_knowers(weights, about, read | worth(header, read))
+    return with_knowers(weights, about, read | worth(header, read), header)
 
 
-def with_knowers(weights: Weights, header: Mapping[str, About], tables: Mapping[str, np.ndarray]) -> Weights:
-    """Return weights with those of kinds of evidence, whose readings are worth what their tables say."""
-    known = sorted(tables)
-    own = [np.asarray(tables[name], np.float64) for name in known]
-    knowers = {**weights.knowers, **{name: header[name] for name in known}}
-    return with_tables(weights, own, [1.0] * len(known), knowers=knowers)
+def with_knowers(
+    weights: Weights, header: Mapping[str, About], tables: Mapping[str, np.ndarray], of_base: Container[str]
+) -> Weights:
+    """Return weights with those of kinds of evidence, whose readings are worth what their tables say.
 
-
-def with_second_looks(weights: Weights, known: TextEvidence, finder: CandidateFinder) -> Weights:
-    """Return weights with second looks that find as many links as the first, in some pairs of a text that sources read.
-
-    How many links gold standards have differs; what the base model decides on says what this text has.
+    With a network, what a kind says is looked at twice if there are weights for that (`contrastive.second_look`).
+    of_base: Kinds that had a part in the base model.
     """
-    model, text = finder.model, known.text
-    for name, about in weights.knowers.items():
-        look = kind_of(name).look(about, name in model.evidence)
-        places = known.places.get(name)
-        if look is None or places is None or text is None or not phrases.known(weights.values):
-            continue
-        rows = np.flatnonzero(np.diff(places.given.links.offsets))
-        rows = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), LOOKED_AT)).astype(np.int64))]
-        part = in_ids_of(pick(text, rows), model.source_vocabulary, model.target_vocabulary, model.lowercase)
-        given = places.given[rows]
-        believed = replace(given, strengths=given.strengths * float(about.get("belief", 1.0)))
-        links, odds = 0, [np.empty(0)]
-        for _, candidates in finder.find(part, [given], [believed]):
-            first = first_look(candidates, weights)
-            with_table = with_readings(candidates, [places.table]).local[:, -1] + first
-            at, found = second_look.inputs(candidates, first, places.table, 0)
-            links += int(np.count_nonzero(with_table[at] > 0))
-            odds.append(second_look.odds(found, look))
-        look = [*look[:-1], look[-1] + second_look.at_count(np.concatenate(odds), links)]
-        weights = replace(weights, knowers={**weights.knowers, name: {**about, LOOK: look}})
-    return weights
+    kinds = sorted(tables)
+    own = [np.asarray(tables[name], np.float64) for name in kinds]
+    knowers = {**weights.knowers, **{name: dict(header[name]) for name in kinds}}
+    for name in kinds if known(weights.values) else ():
+        look = kind_of(name).look(header[name], name in of_base)
+        knowers[name] |= {} if look is None else {LOOK: look}
+    return with_tables(weights, own, [1.0] * len(kinds), knowers=knowers)
 
 
 def plan_with_evidence(plan: LearningPlan, files: int, counts_for: float | None = None) -> LearningPlan:
