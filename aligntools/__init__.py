@@ -11,7 +11,7 @@ import pkgutil
 import re
 from typing import Any
 
-__version__ = "0.3.0"
+__version__ = "1.0.0"
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # programs choose where warnings go
 

@@ -23,6 +23,12 @@ ALIGNERS = {
     "align.ibm1": {"model_type": "ibm1"},
     "align.ibm2": {"model_type": "ibm2", "estimator": "em"},
     "align.ibm2-table": {"model_type": "ibm2", "positions": "table"},
+    "align.best": {"best": True, "encoder": False},
+}
+#: Grammars of constituents that are learned without trees, by how.
+INDUCED = {
+    "constituents.induced": {"symbols": 3, "iterations": 3},
+    "constituents.neural": {"estimator": "neural", "symbols": 3, "preterminals": 4, "width": 8, "epochs": 1},
 }
 
 
@@ -44,6 +50,8 @@ def make(folder: Path) -> None:
     german, english = lines("de-en.de", 8), lines("de-en.en", 8)
     for name, how in ALIGNERS.items():
         at.train_aligner(german, english, **how).save(folder / name)
+    old = at.load(folder / "align.fertility")
+    at.train_aligner(lines("de-en.de", 12)[8:], lines("de-en.en", 12)[8:], adapt=old).save(folder / "align.adapted")
     aligner = at.train_mre_aligner(german, english, model_type="hmm")
     aligner.save(folder / "align.mre")
     at.train_tagger(lines("en.tagged", 6), latent=2, members=2, iterations=3).save(folder / "tag.hmm")
@@ -54,13 +62,17 @@ def make(folder: Path) -> None:
                     single_root=False).save(folder / "parse.nonprojective")  # fmt: skip
     at.induce_parser(trees, iterations=3).save(folder / "parse.induced")
     trees.unlink()
+    at.train_grammar(SAMPLES / "en.mrg", latent=1).save(folder / "constituents.trees")
+    tagged = [[tuple(item.rsplit("_", 1)) for item in line.split()] for line in lines("en.tagged", 6)]
+    for name, how in INDUCED.items():
+        at.induce_grammar(tagged, **how).save(folder / name)
     grammar = at.extract_grammar(german, english, aligner.align_batch(german, english), max_span=4, max_symbols=3)
     grammar.save(folder / "grammar", "binary")
     model = at.train_lm(english, order=3)
     model.save(folder / "lm")
     translator = at.Translator(grammar, model)
     at.TranslationWeights({name: 0.5 for name in translator.features}, {}).save(folder / "translate.weights")
-    text = {"passes": 1, "sentences": 4, "seed": 1}
+    text = {"passes": 1, "sentences": 4, "seed": 1, "encoder": False}
     at.train_contrastive_aligner(german, english, **text).save_weights(folder / "contrastive.weights")
 
 
@@ -70,7 +82,7 @@ def figures(folder: Path) -> dict:
     pairs = list(zip(german, english, strict=True))
     for path in sorted(folder.glob("align.*")):
         aligner = at.load(path)
-        how = {"symmetrize": "mean"} if aligner.settings.direction == "both" else {}  # the default of before
+        how = {"symmetrize": "mean"} if aligner.settings.direction == "both" else {}  # the default of 0.3 and before
         found[path.name] = [str(aligner.align(*pair, **how)) for pair in pairs]
     base = at.load(folder / "align.fertility")
     try:
@@ -81,6 +93,8 @@ def figures(folder: Path) -> dict:
     for path in sorted(folder.glob("tag.*")):
         found[path.name] = [str(at.load(path).tag(line)) for line in [*english, "unseen words everywhere"]]
     tagged = [[tuple(item.rsplit("_", 1)) for item in line.split()] for line in lines("en.tagged", 3)]
+    for path in sorted(folder.glob("constituents.*")):
+        found[path.name] = [str(at.load(path).parse([w for w, _ in s], [t for _, t in s])) for s in tagged]
     for path in sorted(folder.glob("parse.*")):
         parses = [at.load(path).parse([w for w, _ in s], [t for _, t in s]) for s in tagged]
         found[path.name] = [[list(map(int, parse.heads)), list(parse.labels or ())] for parse in parses]

@@ -194,6 +194,8 @@ def test_what_the_readme_and_the_docs_know():
     released = [version for version in versions if version != "Unreleased"]
     assert versions.index(released[0]) <= 1
     assert released[0].split()[0] == aligntools.__version__
+    for path, line in ((ROOT / "CITATION.cff", "version: {}\n"), (DOCS / "stability.md", "version = {{{}}},\n")):
+        assert line.format(aligntools.__version__) in text_of(path)
 
 
 def options_of(name):
