@@ -53,8 +53,8 @@ class AlignerSettings(Settings):
     fast: bool = option(False, "Stop at the HMM, one view of the text: quickest.", group=_COMMON, excludes=("best",))
     best: bool = option(
         False,
-        "Most accurate, 2 to 7 times slower: links are chosen by a network trained on gold links of other languages, as"
-        " in contrastive-align. Text is trained on twice, the second time with the links found as priors, unless"
+        "Most accurate, 2 to 5 times slower, and with an encoder by up to some minutes more: links are chosen by a"
+        " network trained on gold links of other languages, as in contrastive-align. Text is trained on twice, the second time with the links found as priors, unless"
         " it has more than 100,000 pairs and no encoder reads it.",
         group=_COMMON,
     )
