@@ -118,9 +118,12 @@ class Browser:
         return self.js("return document.documentElement.scrollWidth > document.documentElement.clientWidth")
 
     def downloaded(self, name, seconds=5):
-        """Wait for a download; return its bytes, and remove it."""
+        """Wait for a download; return its bytes, and remove it.
+
+        The browser puts an empty file in its place first, and renames what it has written at the end.
+        """
         path, end = self.downloads / name, time.monotonic() + seconds
-        while not path.exists():
+        while not (path.exists() and path.stat().st_size) or any(self.downloads.glob("*.crdownload")):
             assert time.monotonic() < end, f"no {name} among {[p.name for p in self.downloads.iterdir()]}"
             time.sleep(0.02)
         data = path.read_bytes()
