@@ -440,13 +440,13 @@ def with_tables(weights: Weights, tables: Sequence[np.ndarray], shares: Sequence
     return replace(weights, values=values, active=active, tables=(*weights.tables, *tables), **changed)
 
 
-def for_new_text(weights: Weights, header: Mapping[str, About], evidence: TextEvidence | None = None) -> Weights:
+def for_new_text(weights: Weights, header: Mapping[str, About], of_text: TextEvidence | None = None) -> Weights:
     """Return the weights of a saved model: with those of all kinds that can be asked of new text.
 
     header: What the model's header says of evidence.
-    evidence: What is known of its own text, if it was not trained in parts.
+    of_text: What is known of its own text, if it was not trained in parts.
     """
-    places = {} if evidence is None else evidence.places
+    places = {} if of_text is None else of_text.places
     read = {name: found.table for name, found in places.items()}
     whole = {name for name, found in places.items() if found.whole}
     about = {name: one if name in whole else {**one, SAMPLED: True} for name, one in header.items()}
@@ -458,8 +458,8 @@ def with_knowers(
 ) -> Weights:
     """Return weights with those of kinds of evidence, whose readings are worth what their tables say.
 
-    With a network, what a kind says is looked at twice if there are weights for that (`contrastive.second_look`).
-    of_base: Kinds that had a part in the base model.
+    If a network decides and a kind has weights of a second look (`contrastive.second_look`), they go with it.
+    of_base: The kinds of evidence that the base model was trained with.
     """
     kinds = sorted(tables)
     own = [np.asarray(tables[name], np.float64) for name in kinds]

@@ -148,7 +148,7 @@ class _Kept:
         self._written += len(data)
 
     def first(self, size: int) -> bytes | None:
-        """Return at least so many bytes, without taking them, or None where there are fewer."""
+        """Return the waiting bytes, which stay; None if there are fewer than ``size``."""
         if self._written - self._read < size:
             return None
         if self._file is None:
