@@ -60,10 +60,10 @@ def measured(o, pair, more, start, pool):
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.base import train_base
     from aligntools.aligning.contrastive.candidates import CandidateFinder
-    from aligntools.aligning.contrastive.learning import pick
     from aligntools.aligning.contrastive.tasks import held_back
     from aligntools.formats.links.goldlinks import read_gold
     from aligntools.formats.links.pharaoh import concatenate
+    from aligntools.formats.text.corpus import pick
     from aligntools.metrics.aer import AerScore
 
     network, weights = start

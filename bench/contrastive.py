@@ -121,8 +121,8 @@ def _decided(study, model, pairs=None):
     from aligntools.aligning.applying.applier import Applier
     from aligntools.aligning.applying.decisions import Decisions, align_text
     from aligntools.aligning.contrastive.candidates import CELLS
-    from aligntools.aligning.contrastive.learning import pick
     from aligntools.formats.links.pharaoh import concatenate
+    from aligntools.formats.text.corpus import pick
 
     text = study.gold_text if pairs is None else pick(study.gold_text, np.arange(pairs))
     applier = Applier(model.views, model.settings, model.sizes, CELLS, model.subwords)
@@ -140,8 +140,8 @@ def _supervised(study, judge, start):
 
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.candidates import CandidateFinder
-    from aligntools.aligning.contrastive.learning import pick
     from aligntools.formats.links.pharaoh import concatenate
+    from aligntools.formats.text.corpus import pick
     from aligntools.metrics.aer import AerScore
 
     measuring.note(f"{study.name}: supervised")

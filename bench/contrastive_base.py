@@ -84,7 +84,7 @@ class Study:
     @cached_property
     def gold_text(self):
         """Return the pairs with gold links."""
-        from aligntools.aligning.contrastive.learning import pick
+        from aligntools.formats.text.corpus import pick
 
         return pick(self.bitext, np.arange(self.text.n_gold))
 

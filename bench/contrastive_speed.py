@@ -73,11 +73,11 @@ def _rates(o, folder, base, weights, pairs):
 
 def _by_length(o, folder, base, weights, pairs):
     from aligntools.aligning.contrastive.candidates import CandidateFinder
-    from aligntools.aligning.contrastive.learning import pick
     from aligntools.aligning.contrastive.search import search
     from aligntools.aligning.contrastive.weights import load_weights
     from aligntools.aligning.model import AlignmentModel
     from aligntools.formats.text.bitext import stream_bitext
+    from aligntools.formats.text.corpus import pick
     from aligntools.ground.parallel import Pool
 
     with Pool(1) as pool:

@@ -142,7 +142,7 @@ def alone(maps, name):
     bitext, gold = gold_text(maps.o.data, name)
     found = []
     for chosen in (None, maps.without(language(name))):
-        known = Member(maps.encoder, LAYERS, chosen).knowledge(bitext, maps.pool)
+        known = Member(maps.encoder, LAYERS, chosen).read(bitext, maps.pool).knowledge
         found.append(100 * float(aer.figures(aer.count(evidence.firm(known.given).links, gold).sum(0))[0]))
     return [*found, known.agreement]
 

@@ -70,14 +70,13 @@ def _cells(maps, name, size, unread):
     from aligntools.aligning.contrastive.candidate_links import concatenate
     from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.gold_learning import gold_marks
-    from aligntools.aligning.contrastive.learning import pick
     from aligntools.aligning.evidence import SourceEvidence, TextEvidence
     from aligntools.aligning.evidence_kinds import EvidenceOptions
     from aligntools.aligning.settings import AlignerSettings
     from aligntools.encoding import knowledge
     from aligntools.encoding.settings import EncoderSettings
     from aligntools.formats.text.bitext import TextLines, read_bitext
-    from aligntools.formats.text.corpus import in_ids_of, in_lower_case
+    from aligntools.formats.text.corpus import in_ids_of, in_lower_case, pick
     from aligntools.formats.text.text_settings import Reading
     from aligntools.ground.run import Run
 
@@ -89,7 +88,7 @@ def _cells(maps, name, size, unread):
             lines += islice(texts.lines(maps.o.data, pair, "train", side), size)
     written = read_bitext(*(TextLines([f"{line}\n" for line in lines]) for lines in sides), lowercase=False)
     text, read = in_lower_case(written), pick(written, np.arange(min(len(written), len(own) + READ)))
-    said = knowledge.Member(maps.encoder, LAYERS, maps.without(pair)).knowledge(read, maps.pool)
+    said = knowledge.Member(maps.encoder, LAYERS, maps.without(pair)).read(read, maps.pool).knowledge
     about = {"name": "", "checksum": "", "belief": said.belief}
     known = TextEvidence(
         {"encoder": SourceEvidence(about, knowledge.priors(read, said))},

@@ -1,6 +1,7 @@
 """Training an aligner of a text that was read, with settings made elsewhere."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -127,18 +128,25 @@ def train_with(
             model = replace(model, before=learned.model, words=words)
         aligner = Aligner(model, known)
         if network:
-            tell(Step("deciding", total, total, {}))
-            return with_network(aligner, bitext, known, reading, pool)
+            return with_network(
+                aligner, bitext, known, reading, pool, lambda found: tell(Step("deciding", total, total, found))
+            )
     return aligner
 
 
 def with_network(
-    aligner: Aligner, bitext: "Bitext", known: "TextEvidence | None", reading: Reading, pool: "Pool"
+    aligner: Aligner,
+    bitext: "Bitext",
+    known: "TextEvidence | None",
+    reading: Reading,
+    pool: "Pool",
+    tell: Callable[[dict[str, Any]], None],
 ) -> Aligner:
     """Return an aligner of a text whose links the network that comes with the program decides on.
 
     aligner: Of both directions, trained on the text.
     known: What was known of the text's words beforehand; what is known of its places, the model goes on asking.
+    tell: Called with what evidence of places brings, where there is some; see `tasks.brought`.
     """
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.candidates import CandidateFinder
@@ -152,4 +160,6 @@ def with_network(
     weights = tasks.learn_weights(finder, list(aligner.texts(bitext, None, reading, False)), plan)
     if known is not None:
         weights = for_new_text(weights, known.header, known)
+    places = [one.given for one in known.places.values()] if known is not None else []
+    tell(tasks.brought(finder, bitext, weights, places) if places else {})
     return aligner.deciding(weights)

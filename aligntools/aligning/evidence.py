@@ -63,11 +63,13 @@ class SourceEvidence:
 
     about: For a model's header: the source's ``name``, a ``checksum`` if it can know places, what it found.
     priors, places: Links of types of words, as written, which count in full; links of each pair that was read.
+    whole: All sentence pairs were read, where the source reads sentences.
     """
 
     about: About
     priors: "Priors | None" = None
     places: "Places | None" = None
+    whole: bool = True
 
 
 class Source(ABC):
@@ -151,11 +153,13 @@ class SourceKind(EvidenceKind, ABC, Generic[S]):
     """A kind of evidence that settings can ask for; it is off by default. A subclass makes the source.
 
     applying: Its options that hold where a model is applied, too: where the source is, or that it is left out.
+    in_memory: Its options that are about a text in memory, and none in parts.
     instead: What to do where a model needs a source that is not there; the end of a message.
     """
 
     settings: type[S] = Settings  # type: ignore[assignment]
     applying: tuple[str, ...] = ()
+    in_memory: tuple[str, ...] = ()
     instead: str = ""
 
     def asked(self, settings: S) -> bool:
@@ -447,7 +451,7 @@ def evidence_from(source: Source, written: "Bitext", pool: "Pool", tell: Callabl
     from aligntools.formats.links.priors import combined
 
     found, alone = source.known(written, pool, tell), None
-    if isinstance(source, TextSource) and source.pairs_of(*sizes(written)) != len(written):
+    if isinstance(source, TextSource) and not found.whole:
         alone = source.alone
     if alone is None:
         return found

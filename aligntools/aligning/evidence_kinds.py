@@ -166,17 +166,20 @@ class EncoderSource(TextSource):
     def known(self, written: "Bitext", pool: "Pool", tell: Callable[[int, int], None]) -> SourceEvidence:
         """Compare the words of each pair of a text, or of as many as are read of a large one."""
         from aligntools.aligning.contrastive.evidence import Places
-        from aligntools.aligning.contrastive.learning import pick
         from aligntools.encoding import knowledge
+        from aligntools.encoding.checkpoint import read_in_turn
+        from aligntools.formats.text.corpus import pick
 
-        pairs = len(written)
-        rows = knowledge.most_needed(written, self.pairs_of(*sizes(written)), self.lines_of(pairs))
-        text = written if len(rows) == pairs else pick(written, rows)
-        found = self.member.knowledge(text, pool, tell)
+        pairs, settings, lines = len(written), self.settings, self.settings.lines_of(len(written))
+        needed = knowledge.most_needed(written, settings.pairs_of(*sizes(written)), lines)
+        limits = settings.encoder_minutes, settings.encoder_checkpoint
+        rows, read = read_in_turn(self.member, written, needed, pool, tell, *limits)
+        whole, found = len(rows) == pairs, read.knowledge
+        text = written if whole else pick(written, rows)
         given = knowledge.spread_over(found.given, rows, pairs)
-        places = Places(given, found.odds, len(rows) == pairs) if found.odds.any() else None
-        about = self._about(found, len(text), len(found.given.strengths)) | ({} if text is written else {"of": pairs})
-        return SourceEvidence(about, knowledge.priors(text, found), places)
+        places = Places(given, found.odds, whole) if found.odds.any() else None
+        about = self._about(found, len(text), len(found.given.strengths)) | ({} if whole else {"of": pairs})
+        return SourceEvidence(about, knowledge.priors(text, found), places, whole)
 
     def links(self, written: "Bitext", pool: "Pool") -> "GivenLinks":
         """Return links of each pair of a text."""
@@ -202,7 +205,7 @@ class EncoderSource(TextSource):
         """Return links of words, as if all were believed, and how far words choose each other."""
         from aligntools.encoding import knowledge
 
-        found = self.member.knowledge(written, pool)
+        found = self.member.read(written, pool).knowledge
         facts = {
             "mutual": found.mutual,
             "chance": found.chance,
@@ -248,7 +251,10 @@ class EncoderKind(SourceKind[EncoderSettings]):
 
     def elsewhere(self, settings: EncoderSettings) -> EncoderSettings:
         """Return the same with the whole name of a folder."""
-        return settings if settings.folder is None else replace(settings, encoder=os.path.abspath(settings.folder))
+        folder, kept = (
+            None if path is None else os.path.abspath(path) for path in (settings.folder, settings.encoder_checkpoint)
+        )
+        return replace(settings, encoder=folder or settings.encoder, encoder_checkpoint=kept)
 
     def source(self, settings: EncoderSettings) -> EncoderSource:
         """Return the encoder."""
@@ -391,6 +397,7 @@ register(
         places=True,
         settings=EncoderSettings,
         applying=("encoder",),
+        in_memory=("encoder_minutes", "encoder_checkpoint"),
         instead="give its folder to `encoder`, or leave it out: `encoder=False`",
     )
 )

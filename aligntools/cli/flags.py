@@ -28,10 +28,10 @@ EXPERT = frozenset(
     name
     for names in (
         # align, mre-align
-        "agreement alpha encoder_layer encoder_lines encoder_pairs flavor ibm1_iterations look_alike mre_iterations",
-        "mre_null mre_position_smoothing mre_positions mre_smoothing null_smoothing p_null part_size pegging",
-        "positions prior_fertility prior_jumps scheme score_form source_classes subwords sweeps target_classes tension",
-        "tokenizer view_agreement views word_classes",
+        "agreement alpha encoder_checkpoint encoder_layer encoder_lines encoder_minutes encoder_pairs flavor",
+        "ibm1_iterations look_alike mre_iterations mre_null mre_position_smoothing mre_positions mre_smoothing",
+        "null_smoothing p_null part_size pegging positions prior_fertility prior_jumps scheme score_form",
+        "source_classes subwords sweeps target_classes tension tokenizer view_agreement views word_classes",
         # contrastive-align, teach
         "beam candidates constraint density evidence_share folds forward_table learning_beam lessons networks noise",
         "optimizer pull rate reverse_table source_vcb target_vcb",

@@ -199,6 +199,9 @@ def describe(stage: str, figures: Mapping[str, Any]) -> str:
         return f"round {figures['round']}: AER {100 * figures['aer']:.2f} %"
     if "student" in figures:
         return f"student of {figures['student']} pairs: {figures['candidates']} candidate links"
+    if "read" in figures:
+        text = "evidence of places added {more} links and took away {fewer}, of {links} in {read} pairs that were read"
+        return text.format_map(figures)
     view = figures.get("view")  # letters that words are cut to, or a name of its own
     text = f"{view if isinstance(view, str) else f'first {view} letters' if view else 'whole words'}: {stage}"
     if "iteration" in figures:

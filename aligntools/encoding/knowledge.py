@@ -39,6 +39,7 @@ LEVELS = (0.1, 0.5, 0.75, 0.9, 0.97)
 ODDS = np.array([-1.2, -0.1, 0.7, 0.8, 1.0, 1.6])
 #: Of the pairs that are read of a large text one in so many is evenly spread over it.
 SPREAD = 4
+_GOLDEN = (5**0.5 - 1) / 2
 #: Weights of a second look at cells (`contrastive.second_look.INPUTS`, and what is added to all), of the brought
 #: encoder with its map: the mean of what the first look does, and of what logistic regression learned from the gold
 #: links of all sets of `bench.encoder` but Ancient Greek's, over base models of these pairs alone and of 300 to 150,000
@@ -110,6 +111,31 @@ class Knowledge:
 
 
 @dataclass(frozen=True, eq=False)
+class ReadPairs:
+    """Sentence pairs that an encoder has read.
+
+    counts (int32 [pairs, 4]): How many words choose a word that chooses them, and words; then the same where the source
+        sentence is compared with the target sentence of another pair.
+    """
+
+    given: GivenLinks
+    counts: np.ndarray
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What is known of a text of these pairs."""
+        agreed, words, by_chance, others = self.counts.sum(0, dtype=np.int64).tolist()
+        return Knowledge(self.given, *(a / b if b else _CHANCE for a, b in ((agreed, words), (by_chance, others))))
+
+
+def joined(parts: Sequence[ReadPairs]) -> ReadPairs:
+    """Join blocks of pairs."""
+    parts = [part for part in parts if len(part.counts)]  # none says how alike words are where there are no pairs
+    counts = np.concatenate([np.zeros((0, 4), np.int32), *(part.counts for part in parts)])
+    return ReadPairs(concatenate_given([part.given for part in parts]), counts)
+
+
+@dataclass(frozen=True, eq=False)
 class Member:
     """An encoder with the layers that words are compared by, and a map of their states."""
 
@@ -122,22 +148,17 @@ class Member:
         """What a model's header says about it."""
         return {"name": self.encoder.name, "checksum": self.encoder.checksum, "layers": list(self.layers)}
 
-    def knowledge(
-        self, bitext: Bitext, pool: Pool, tell: Callable[[int, int], None] = lambda _done, _of: None
-    ) -> Knowledge:
-        """Compare the words of each pair, as they are written; ``tell`` gets how many more were read, of how many."""
-        parts: list[GivenLinks] = []
-        agreed, by_chance = np.zeros(2, int), np.zeros(2, int)
+    def read(self, bitext: Bitext, pool: Pool, tell: Callable[[int], None] = lambda _: None) -> ReadPairs:
+        """Compare the words of each pair, as they are written; ``tell`` gets how many more were read."""
+        parts = []
         for source, target in self._blocks(bitext, pool):
             similar = compare(source, target)
-            parts.append(_links(similar))
-            agreed += _mutual(similar)
-            if len(source) > 1:
-                by_chance += _mutual(compare(source, target[1:] + target[:1]))
-            tell(len(source), len(bitext))
-        given = concatenate_given(parts)
-        mutual, chance = (int(a) / int(b) if b else _CHANCE for a, b in (agreed, by_chance))
-        return Knowledge(given, mutual, chance)
+            others = compare(source, target[1:] + target[:1]) if len(source) > 1 else []
+            counts = np.zeros((len(source), 4), np.int32)
+            counts[:, :2], counts[: len(others), 2:] = _mutual(similar), _mutual(others)
+            parts.append(ReadPairs(_links(similar), counts))
+            tell(len(source))
+        return joined(parts)
 
     def given(self, bitext: Bitext, pool: Pool) -> GivenLinks:
         """Return the links alone that `knowledge` has of a text."""
@@ -194,14 +215,13 @@ def _links(similar: list[Similarities]) -> GivenLinks:
 
 
 def _mutual(similar: list[Similarities]) -> np.ndarray:
-    """Return how many words choose a word that chooses them, and how many words there are."""
-    agreed = words = 0
-    for cosines, forward, reverse in similar:
+    """Return how many words of each pair choose a word that chooses them, and its words, int64 [pairs, 2]."""
+    found = np.zeros((len(similar), 2), np.int64)
+    for k, (cosines, forward, reverse) in enumerate(similar):
         if cosines.size:
             to, back = forward.argmax(1), reverse.argmax(0)
-            agreed += 2 * int(np.count_nonzero(back[to] == np.arange(len(to))))
-            words += sum(cosines.shape)
-    return np.array([agreed, words])
+            found[k] = 2 * np.count_nonzero(back[to] == np.arange(len(to))), sum(cosines.shape)
+    return found
 
 
 @cache
@@ -240,14 +260,13 @@ def priors(bitext: Bitext, found: Knowledge) -> Priors:
 
 
 def most_needed(bitext: Bitext, pairs: int, first: Sequence[int] = ()) -> np.ndarray:
-    """Return the numbers of all pairs of a text, or of so many that are read of a larger one, int64, in order.
+    """Return the numbers of so many pairs of a text, int64: those first that an encoder has to read most.
 
-    Those of ``first`` are among them in any case. A quarter are evenly spread, so that the text is judged by what is
-    usual in it. The others are those whose words are rarest (the mean of one over the root of a word's frequency).
+    Those of ``first`` come before all. A quarter are evenly spread, so that the text is judged by what is usual in it.
+    The others are those whose words are rarest (the mean of one over the root of a word's frequency). Of whatever is
+    read first about a quarter is evenly spread too.
     """
-    pairs = max(pairs, len(first))
-    if len(bitext) <= pairs:
-        return np.arange(len(bitext))
+    pairs = min(max(pairs, len(first)), len(bitext))
     spread = np.unique(np.linspace(0, len(bitext) - 1, (pairs + SPREAD - 1) // SPREAD).astype(np.int64))
     sums, words = np.zeros(len(bitext)), np.zeros(len(bitext))
     for side in (bitext.source, bitext.target):
@@ -256,9 +275,15 @@ def most_needed(bitext: Bitext, pairs: int, first: Sequence[int] = ()) -> np.nda
         sums += upto[side.offsets[1:]] - upto[side.offsets[:-1]]
         words += side.lengths()
     needed = np.round(sums / np.maximum(words, 1.0), 9)  # so that pairs of the same words are taken in order
-    needed[spread] = 2.0  # no pair is rarer: 1 where each word is there once
-    needed[np.asarray(first, np.int64)] = 3.0
-    return np.sort(np.argsort(-needed, kind="stable")[:pairs])
+    named = np.asarray(first, np.int64)
+    needed[np.concatenate([spread, named])] = -1.0
+    rarest = np.argsort(-needed, kind="stable")[: np.count_nonzero(needed >= 0)]
+    spread = np.setdiff1d(spread, named)
+    spread = spread[np.argsort(np.arange(len(spread)) * _GOLDEN % 1.0)]  # so are the first ones of these, of any number
+    rarest = rarest[: max(pairs - len(named) - len(spread), 0)]
+    places = [(np.arange(len(rows)) + 0.5) / max(len(rows), 1) for rows in (spread, rarest)]
+    others = np.concatenate([spread, rarest])[np.argsort(np.concatenate(places), kind="stable")]
+    return np.concatenate([named, others])[:pairs]
 
 
 def spread_over(given: GivenLinks, rows: np.ndarray, pairs: int) -> GivenLinks:

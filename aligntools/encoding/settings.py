@@ -7,7 +7,7 @@ from typing import Self
 
 from aligntools.ground.declarations import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import counts, shown
+from aligntools.ground.ranges import amounts, counts, shown
 
 _log = logging.getLogger("aligntools")
 #: Words, of both sides together, of the largest text that is read whole unless something else is asked for. Of larger
@@ -16,7 +16,7 @@ WORDS = 1_500_000
 #: Words of a pair where nobody has counted them.
 WORDS_OF_A_PAIR = 40
 _GROUP = "An encoder that knows words beforehand"
-_ABOUT = "`encoder_layer`, `encoder_pairs` and `encoder_lines` are about an encoder"
+_ABOUT = "`encoder_layer`, `encoder_pairs` and the like are about an encoder"
 _WORDS = "Vectors of words that are known beforehand"
 
 
@@ -55,6 +55,21 @@ class EncoderSettings(Settings):
         metavar="LINES",
     )
 
+    encoder_minutes: float | None = option(
+        None,
+        "Stop reading after so many minutes; the pairs of the rarest words are read first.",
+        allowed=amounts(above=True),
+        group=_GROUP,
+        metavar="M",
+    )
+    encoder_checkpoint: str | None = option(
+        None,
+        "Keep what the encoder reads in FILE, and begin with what is there: a reading that was stopped goes on, and of"
+        " a text that has grown only new pairs are read.",
+        group=_GROUP,
+        metavar="FILE",
+    )
+
     @property
     def asked(self) -> bool:
         """Whether an encoder was asked for explicitly; see `chosen`."""
@@ -84,6 +99,8 @@ class EncoderSettings(Settings):
         """Return how many pairs the encoder reads of a text with so many, and so many words on both sides together."""
         if self.encoder_pairs is not None:
             return min(self.encoder_pairs, pairs)
+        if self.encoder_minutes is not None:
+            return pairs
         words = WORDS_OF_A_PAIR * pairs if words is None else words
         return pairs if words <= WORDS else max(pairs * WORDS // words, 1)
 
@@ -114,6 +131,8 @@ class EncoderSettings(Settings):
             raise UsageProblem(f"{_ABOUT}, and `encoder=False` has none")
         if self.encoder_lines is not None:
             self._ranges()
+        if self.encoder_checkpoint in ("", "-"):
+            raise UsageProblem("`encoder_checkpoint` has to be a file; what was read is kept there for a later run")
 
 
 @documented

@@ -431,6 +431,8 @@ class EvidenceKeywords(TypedDict, total=False):
     encoder_layer: int | None
     encoder_pairs: int | None
     encoder_lines: str | None
+    encoder_minutes: float | None
+    encoder_checkpoint: str | None
     word_encoder: bool
     vectors: Sequence[str] | None
     dictionary: Sequence[str]

@@ -314,6 +314,24 @@ def test_a_model_of_a_text_that_was_partly_read_does_without(text, sources, tmp_
     assert lines(at.load(tmp_path / "m").align_batch(*text)) == new
 
 
+def test_what_evidence_of_places_brought_is_told(text, sources, monkeypatch):
+    """Of as many pairs as are looked at, here all that were read: the links with it, and those that are new or gone."""
+    monkeypatch.setattr(knowledge, "ODDS", 20 * knowledge.ODDS)
+    steps = []
+    model = at.train_aligner(*text, best=True, encoder=True, encoder_pairs=12, progress=steps.append)
+    rows = sorted(knowledge.most_needed(at.read_bitext(*text, case_sensitive=True), 12))
+    own = list(model.align_batch(model.known.text))
+    before = list(model.asking(evidence.EvidenceOptions().without(["encoder"])).align_batch(model.known.text))
+    now, then = ({(k, *link) for k in rows for link in one[k].links} for one in (own, before))
+    told = steps[-1].figures
+    assert told["read"] <= 12
+    assert (told["links"], told["more"], told["fewer"]) == (len(now), len(now - then), len(then - now))
+    assert told["more"] > 0
+    without = []
+    at.train_aligner(*text, best=True, encoder=False, progress=without.append)
+    assert without[-1].figures == {}
+
+
 def test_where_some_pairs_are_read_words_are_known_by_themselves_too(text, sources, tmp_path):
     """In one training and in parts alike; of a text that is read whole they would add nothing."""
     how = {"encoder": True, "encoder_pairs": 5, "encoder_lines": "1-2,40", "views": (0,), "subwords": 0}

@@ -1,6 +1,7 @@
 """``--encoder`` as a user runs it: with a tiny encoder made here, and with the extra's where that is installed."""
 
 import importlib.util
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -234,6 +235,26 @@ def test_in_parts_each_part_is_asked(believed, text, tmp_path):
     paths = [str(path) for path in text[1::2]]
     blocks = at.align_in_parts(*paths, part_size=17, views=(0,), encoder=True)
     assert [str(a) for block in blocks for a in block] == found[0].stdout.decode().splitlines()
+
+
+def test_a_checkpoint_gives_the_same_lines_and_what_was_brought_is_told(believed, text, tmp_path):
+    """In the second run nothing is read; in parts there is none."""
+    kept, model = tmp_path / "kept", tmp_path / "model"
+    found = []
+    for more in ((), ("--set", f"encoder_checkpoint={kept}"), ("--set", f"encoder_checkpoint={kept}")):
+        done = ran("align", "--best", "--encoder", "-v", *text, *more, "--save-model", model)
+        said = rb"evidence of places added (\d+) links and took away (\d+), of (\d+) in (\d+) pairs that were read"
+        added, _, links, pairs = map(int, re.search(said, done.stderr).groups())
+        assert added <= links
+        assert pairs <= 60
+        found.append((done.stdout, model.read_bytes()))
+    assert found[0] == found[1] == found[2]
+    limited = ran("align", "--best", *text, "--set", "encoder_minutes=1e-9")  # asks for the encoder, reads a few
+    assert limited.stdout.count(b"\n") == 60
+    for name, value in (("encoder_checkpoint", kept), ("encoder_minutes", 1)):
+        done = run("align", *text, "--encoder", "--set", f"{name}={value}", "--set", "part_size=17")
+        assert fails(done, f"--set {name} is for text in memory, and this text is worked on in parts", status=2)
+    assert fails(run("align", *text, "--set", "encoder_checkpoint=-"), "has to be a file", status=2)
 
 
 def test_lines_beyond_the_text_and_no_encoder(text, monkeypatch):

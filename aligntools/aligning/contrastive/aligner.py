@@ -18,7 +18,6 @@ from aligntools.aligning.contrastive import tasks
 from aligntools.aligning.contrastive.base import check_of_places, network_for, network_of, train_base
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.distillation import SomeStart, resolved_start
-from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.contrastive.other_links import Evidence, check_count, in_step
 from aligntools.aligning.contrastive.settings import Candidates, Constraint, ContrastiveSettings
 from aligntools.aligning.contrastive.tasks import EvidenceFile, GoldLearning
@@ -32,7 +31,7 @@ from aligntools.formats.links.given_links import GivenLinks
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import check_range
 from aligntools.formats.text.bitext import name_of
-from aligntools.formats.text.corpus import Bitext
+from aligntools.formats.text.corpus import Bitext, pick
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, UsageProblem
@@ -381,6 +380,9 @@ def train_contrastive_aligner(
         if known is not None:
             worth = {name: places.table for name, places in known.places.items()}
             weights = tasks.with_knowers(weights, known.header, worth, aligner.model.evidence)
+            if not files and known.text is not None:
+                places = [one.given for one in known.places.values()]
+                tell(Step("deciding", None, None, tasks.brought(finder, known.text, weights, places)))
         return ContrastiveAligner(aligner, weights, None, _told(files, weights))
 
 

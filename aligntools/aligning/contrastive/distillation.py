@@ -14,7 +14,6 @@ from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks
 from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder, mean
-from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.contrastive.network_learning import STEP, Lesson, fit, part_of
 from aligntools.aligning.contrastive.settings import GIVEN, LARGEST, STARTS, TeachingSettings
 from aligntools.aligning.contrastive.weights import ContrastiveStart
@@ -24,7 +23,7 @@ from aligntools.aligning.training.train_model import train_model
 from aligntools.formats.inputs.sentences import Sentences, text_path
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.bitext import name_of
-from aligntools.formats.text.corpus import Bitext, in_ids_of, with_own_words
+from aligntools.formats.text.corpus import Bitext, in_ids_of, pick, with_own_words
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError, UsageProblem

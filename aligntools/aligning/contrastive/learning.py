@@ -208,17 +208,6 @@ def calibrate(
 # Corrupted copies of sentence pairs (negative examples): noise, as section 3 of Liu & Sun (2015) has it.
 
 
-def pick(bitext: Bitext, sentences: np.ndarray) -> Bitext:
-    """Return the text of some sentences (int [n]) alone, in that order; vocabularies are shared."""
-    sides = []
-    for side in (bitext.source, bitext.target):
-        lengths = side.lengths()[sentences]
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        places = np.repeat(side.offsets[:-1][sentences] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        sides.append(replace(side, tokens=side.tokens[places], offsets=offsets))
-    return replace(bitext, source=sides[0], target=sides[1])
-
-
 def noisy(bitext: Bitext, kind: str, seed: int, numbers: Sequence[int] | np.ndarray | None = None) -> Bitext:
     """Return a text with both sides of every sentence pair corrupted; the last word of a side is never left out.
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.candidates import CandidateFinder
-from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.priors import PriorCounter, joined_with
@@ -19,7 +18,7 @@ from aligntools.aligning.training.train_model import train_model
 from aligntools.aligning.training.view_priors import GivenPriors
 from aligntools.formats.links.pharaoh import concatenate
 from aligntools.formats.links.priors import Priors
-from aligntools.formats.text.corpus import Bitext
+from aligntools.formats.text.corpus import Bitext, pick
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.run import Report

@@ -18,7 +18,7 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.candidate_links import CandidateLinks, concatenate
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.evidence import firm, with_readings
-from aligntools.aligning.contrastive.learning import WeightLearning, calibrate, has_changed, learn, noisy, pick
+from aligntools.aligning.contrastive.learning import WeightLearning, calibrate, has_changed, learn, noisy
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.rounds import LARGEST
 from aligntools.aligning.contrastive.search import SearchSettings, known, link_probabilities, search, with_phrases
@@ -30,7 +30,7 @@ from aligntools.formats.links.given_links import GivenLinks, concatenate_given
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.links.pharaoh import concatenate as join
-from aligntools.formats.text.corpus import Bitext
+from aligntools.formats.text.corpus import Bitext, in_ids_of, pick
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.run import Report
@@ -331,6 +331,26 @@ class Judge:
                 first = first_look(candidates, self.weights)
                 candidates = with_readings(candidates, self._tables, first, self._looks)
             yield posteriors, candidates
+
+
+#: Pairs that are looked at to say what evidence of places brings.
+LOOKED_AT = 200
+
+
+def brought(finder: CandidateFinder, bitext: Bitext, weights: Weights, places: Sequence[GivenLinks]) -> dict[str, int]:
+    """Count probable links of some pairs, and how many of them evidence of places added and how many it took away.
+
+    bitext: The text that training read; places: Of each source that the weights ask, links of its pairs.
+    """
+    read = np.flatnonzero(np.sum([given.links.counts() for given in places], axis=0))
+    rows = read[np.unique(np.linspace(0, len(read) - 1, min(len(read), LOOKED_AT)).astype(np.int64))]
+    model, judge = finder.model, Judge(finder, weights, [given[rows] for given in places])
+    text = in_ids_of(pick(bitext, rows), model.source_vocabulary, model.target_vocabulary, model.lowercase)
+    counts = np.zeros(3, np.int64)
+    for _, found in judge.find(text):
+        before, after = first_look(found, weights) > 0, found.local @ judge.values > 0
+        counts += [np.count_nonzero(one) for one in (after, after & ~before, before & ~after)]
+    return {"read": len(rows), **dict(zip(("links", "more", "fewer"), counts.tolist(), strict=True))}
 
 
 def align(

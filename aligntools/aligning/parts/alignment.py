@@ -102,8 +102,11 @@ class PartsRun:
         self._checkpoint, self._tell, self._advance = checkpoint, reporter(progress), advance
         self._evidence = evidence.elsewhere()  # workers may have working folders of their own
         for kind in evidence.kinds:
-            if not kind.in_parts:
-                raise UsageProblem(f"`{kind.option}` is for text in memory, and this text is worked on in parts")
+            own = evidence.of_kind(kind)
+            chosen = [name for name in kind.in_memory if getattr(own, name) != getattr(kind.settings(), name)]
+            if not kind.in_parts or chosen:
+                option = chosen[0] if chosen else kind.option
+                raise UsageProblem(f"`{option}` is for text in memory, and this text is worked on in parts")
         lowercase = bool(self._reading["lowercase"])
         self._priors = None if priors is None else in_parts(priors.counts, priors.weights, lowercase)
         self._paths = [path for one in self.inputs for path in one.values()]

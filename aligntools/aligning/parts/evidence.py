@@ -10,12 +10,11 @@ from functools import cache, partial
 
 import numpy as np
 
-from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.evidence import About, EvidenceOptions, Source, SourceKind, TextSource, WordSource
 from aligntools.aligning.parts import given_pairs
 from aligntools.aligning.parts.work import JobRunner, PartedText, load_text, read_sizes, written_name
 from aligntools.formats.links.priors import Priors, combined
-from aligntools.formats.text.corpus import in_lower_case
+from aligntools.formats.text.corpus import in_lower_case, pick
 from aligntools.ground.declarations import Settings
 from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary

@@ -163,6 +163,17 @@ def with_own_words(bitext: Bitext) -> Bitext:
     return replace(bitext, **found)
 
 
+def pick(bitext: Bitext, sentences: np.ndarray) -> Bitext:
+    """Return the text of some sentences (int [n]) alone, in that order; vocabularies are shared."""
+    sides = []
+    for side in (bitext.source, bitext.target):
+        lengths = side.lengths()[sentences]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        places = np.repeat(side.offsets[:-1][sentences] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        sides.append(replace(side, tokens=side.tokens[places], offsets=offsets))
+    return replace(bitext, source=sides[0], target=sides[1])
+
+
 def in_lower_case(bitext: Bitext) -> Bitext:
     """Return a text as if it had been read in lower case."""
     sides: list[Side] = []

@@ -11,7 +11,6 @@ from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.candidate_links import concatenate
 from aligntools.aligning.contrastive.candidates import FEWEST, MOST, CandidateFinder, text_columns, uses_of
-from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.contrastive.rounds import LARGEST
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
@@ -23,6 +22,7 @@ from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.look_alikes import romanized, simplify
 from aligntools.aligning.training.stages import train
 from aligntools.formats.text.bitext import stream_bitext
+from aligntools.formats.text.corpus import pick
 from aligntools.ground.parallel import Pool
 from tests.aligning.contrastive.making import LOCAL, random_weights
 from tests.naive_contrastive import NAMES, Pair

@@ -15,7 +15,7 @@ from aligntools.aligning.contrastive.settings import NOISE, Method, noise_shares
 from aligntools.aligning.contrastive.tasks import learning_plan
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.pharaoh import Links
-from aligntools.formats.text.corpus import Bitext, Side, Skipped
+from aligntools.formats.text.corpus import Bitext, Side, Skipped, pick
 from aligntools.ground.parallel import Pool
 from aligntools.metrics import aer
 from aligntools.words.vocabulary import Vocabulary
@@ -78,7 +78,7 @@ def test_mixed_noise_is_of_each_kind_as_often_as_asked_for():
         count[of[0]] += 1
     assert count["insert"] == count["replace"] == 0
     assert 0.2 < count["delete"] / 600 < 0.3
-    part = learning.noisy(learning.pick(observed, np.array([5, 3])), "delete:1,shuffle:3", 3, np.array([5, 3]))
+    part = learning.noisy(pick(observed, np.array([5, 3])), "delete:1,shuffle:3", 3, np.array([5, 3]))
     assert rows(part.source) == [rows(mixed.source)[k] for k in (5, 3)]
     for text, shares in (("insert", {"insert": 1}), ("delete:1, shuffle:3", {"delete": 0.25, "shuffle": 0.75})):
         assert noise_shares(text) == shares
@@ -89,10 +89,10 @@ def test_sentences_that_are_corrupted_or_picked():
     assert learning.has_changed(observed, learning.noisy(observed, "shuffle", 1)).tolist() == [False, False, True]
     assert learning.has_changed(observed, learning.noisy(observed, "insert", 1)).all()
     text = bitext([([1], [2, 3]), ([], []), ([4, 5], [6])])
-    part = learning.pick(text, np.array([2, 0, 1]))
+    part = pick(text, np.array([2, 0, 1]))
     assert rows(part.source) == [[4, 5], [1], []]
     assert rows(part.target) == [[6], [2, 3], []]
-    assert len(learning.pick(text, np.array([], np.int64))) == 0
+    assert len(pick(text, np.array([], np.int64))) == 0
 
 
 def some(seed, n=20, largest=6):

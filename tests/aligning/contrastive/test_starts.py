@@ -15,7 +15,6 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.base import train_base
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.features import NAMES
-from aligntools.aligning.contrastive.learning import pick
 from aligntools.aligning.contrastive.network_learning import part_of
 from aligntools.aligning.contrastive.settings import TeachingSettings
 from aligntools.aligning.contrastive.tasks import learning_plan
@@ -25,7 +24,7 @@ from aligntools.aligning.training.train_model import train_model
 from aligntools.aligning.training.view_priors import GivenPriors
 from aligntools.formats.links.priors import Counted, Priors
 from aligntools.formats.models.modelfile import read_model, write_model
-from aligntools.formats.text.corpus import with_own_words
+from aligntools.formats.text.corpus import pick, with_own_words
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
