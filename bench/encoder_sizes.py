@@ -1,7 +1,7 @@
 """AER and time of ``align --best`` by size of the text, with what an encoder reads of it and without.
 
 Each text is the first pairs of a gold set and so many pairs of training text, evenly spread; the encoder reads what it
-reads by default of a text. The map of states is learned from the gold links of other languages, as for
+reads by default of a text, and of all text LESS pairs too. The map of states is learned from the gold links of other languages, as for
 `bench.encoder`.
 """
 
@@ -11,12 +11,13 @@ from bench import code, measuring, report
 from bench.encoder import aer, known_of, links, other_text
 from bench.encoder_map import Maps, gold_text
 
-ALL = "all"
-#: The ways: settings of the aligner, and whether the encoder reads the text.
+ALL, LESS = "all", 5_000
+#: The ways: settings of the aligner, and those of the encoder where it reads the text.
 WAYS = {
-    "align": ("`align`", {}, False),
-    "best": ("`--best --no-encoder`", {"best": True}, False),
-    "encoder": ("`--best`", {"best": True}, True),
+    "align": ("`align`", {}, None),
+    "best": ("`--best --no-encoder`", {"best": True}, None),
+    "less": (f"`--best`, {LESS:,} read", {"best": True}, {"encoder_pairs": LESS}),
+    "encoder": ("`--best`", {"best": True}, {}),
 }
 
 
@@ -53,9 +54,11 @@ def measured(maps, name, size):
     text, found = in_lower_case(written), {"pairs": len(written)}
     how = {"reading": at.Reading(), "run": at.Run(threads=maps.pool)}
     for way, (_, settings, encoder) in WAYS.items():
+        if way == "less" and size != ALL:
+            continue
         began, known = time.process_time(), None
-        if encoder:
-            known = known_of(maps, name, written, EncoderSettings(encoder=True))
+        if encoder is not None:
+            known = known_of(maps, name, written, EncoderSettings(encoder=True, **encoder))
             text, found["read"] = known.text, known.sources["encoder"].pairs_of(*_sizes(written))
         model = train_with(text, at.AlignerSettings(**settings), known=known, **how)
         found[way] = [aer(links(model, text)[:n], gold), time.process_time() - began]
@@ -70,8 +73,8 @@ def _body(rows):
     header = ["gold set", "pairs", "read", *(title for title, _, _ in WAYS.values()), "share of the error"]
     header += [f"{title}, s" for title, _, _ in WAYS.values()]
     table = [
-        [name, f"{pairs:,}", f"{row['read']:,}", *(f"{row[way][0]:.1f}" for way in WAYS),
-         f"{row['encoder'][0] / row['best'][0]:.2f}", *(f"{row[way][1]:.0f}" for way in WAYS)]
+        [name, f"{pairs:,}", f"{row['read']:,}", *(f"{row[way][0]:.1f}" if way in row else "" for way in WAYS),
+         f"{row['encoder'][0] / row['best'][0]:.2f}", *(f"{row[way][1]:.0f}" if way in row else "" for way in WAYS)]
         for (name, pairs), row in sorted(rows.items())
     ]  # fmt: skip
     text = (
