@@ -1,8 +1,8 @@
 """AER and time of ``align --best`` by size of the text, with what an encoder reads of it and without.
 
 Each text is the first pairs of a gold set and so many pairs of training text, evenly spread; the encoder reads what it
-reads by default of a text, and of all text LESS pairs too. The map of states is learned from the gold links of other languages, as for
-`bench.encoder`.
+reads by default of a text, and of all text LESS pairs too. The map of states is learned from the gold links of other
+languages, as for `bench.encoder`.
 """
 
 import time

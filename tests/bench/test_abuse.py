@@ -13,7 +13,10 @@ from bench.abuse.forking import Ending
 from bench.abuse.verdicts import Expected
 
 #: Options that name files and are in no line: what they name is written, or read by other options' code.
-ELSEWHERE = {"--tmpdir", "--checkpoint", "--cluster", "--documents"}  # lists: tests/cli/test_align_sentences.py
+ELSEWHERE = {"--tmpdir", "--checkpoint", "--cluster"} | {
+    "--documents",  # lists: tests/cli/test_align_sentences.py
+    "--encoder-checkpoint",  # tests/encoding/test_checkpoint.py
+}
 #: How options that name files show it.
 FILES = ("FILE", "DIR", "PREFIX", "SRC TGT")
 #: Kinds of input that the small part damages.
