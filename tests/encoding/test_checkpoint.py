@@ -145,3 +145,15 @@ def test_a_file_of_another_encoder_or_text_or_kind_is_refused(member, read, tmp_
         read(LINES, path=path)
     with pytest.raises(DataError, match="there is no folder"):
         read(LINES, path=str(tmp_path / "none" / "kept"))
+
+
+def test_a_damaged_file_is_refused_wherever_it_is_damaged(read, tmp_path):
+    path = tmp_path / "kept"
+    read(LINES, path=str(path))
+    data, rng = path.read_bytes(), np.random.default_rng(1)
+    for place in [*rng.integers(0, len(data), 40).tolist(), len(data) - 1]:
+        broken = bytearray(data)
+        broken[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(broken[: place + 1] if place % 3 == 0 else broken)
+        with pytest.raises(ModelError):
+            read(LINES, path=str(path))
