@@ -129,15 +129,18 @@ def read_in_turn(
             more = [digests[k] for k in np.concatenate(rows[new:]).tolist()]
             kept.with_more(more, joined(parts[new:])).save(path)
 
-    for begin in range(0, len(needed), AT_A_TIME):
-        if minutes is not None and begin and time.monotonic() - begun > 60.0 * minutes:
-            break
-        rows.append(np.sort(needed[begin : begin + AT_A_TIME]))
-        parts.append(member.read(pick(text, rows[-1]), pool, lambda more: tell(more, len(needed))))
-        if time.monotonic() - last > KEPT_EACH:
-            keep()
-            last = time.monotonic()
-    keep()
+    try:
+        for begin in range(0, len(needed), AT_A_TIME):
+            if minutes is not None and begin and time.monotonic() - begun > 60.0 * minutes:
+                break
+            chosen = np.sort(needed[begin : begin + AT_A_TIME])
+            parts.append(member.read(pick(text, chosen), pool, lambda more: tell(more, len(needed))))
+            rows.append(chosen)
+            if time.monotonic() - last > KEPT_EACH:
+                keep()
+                last = time.monotonic()
+    finally:  # also where it is interrupted
+        keep()
     every, read = np.concatenate(rows), joined(parts)
     order = np.argsort(every)
     return every[order], ReadPairs(read.given[order], read.counts[order])

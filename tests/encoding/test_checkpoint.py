@@ -101,9 +101,12 @@ def test_reading_ends_with_its_time_and_goes_on(read, tmp_path, monkeypatch):
     assert read(LINES, needed=needed, minutes=1e-9)[2] == 7  # a few in any case
 
 
-def test_what_was_read_is_kept_while_reading_goes_on(member, read, tmp_path, monkeypatch):
+@pytest.mark.parametrize("seconds", [-1.0, 60.0])
+def test_what_was_read_is_kept_while_reading_goes_on_and_where_it_is_interrupted(
+    seconds, member, read, tmp_path, monkeypatch
+):
     path = str(tmp_path / "kept")
-    monkeypatch.setattr(checkpoint, "KEPT_EACH", -1.0)
+    monkeypatch.setattr(checkpoint, "KEPT_EACH", seconds)
     broken = replace(member)
     calls = itertools.count()
 
