@@ -96,8 +96,8 @@ def learn_subwords(words: Sequence[str], counts: Iterable[int], merges: int) -> 
         return Subwords([])
     known = sorted(known, key=lambda found: -found[1])[:LEARNED]
     spelled = [word for word, _ in known]
-    points = np.frombuffer("".join(spelled).encode("utf-32-le"), np.uint32)
-    letters, points = np.unique(points, return_inverse=True)
+    spelling = np.frombuffer("".join(spelled).encode("utf-32-le"), np.uint32)
+    letters, points = np.unique(spelling, return_inverse=True)
     each = np.array([n for _, n in known], np.int64)
     found = kb.learn_merges(points.astype(np.int32), _starts(spelled), each, len(letters), LONGEST, merges, LEAST)
     left, right, spelling, ends = found
