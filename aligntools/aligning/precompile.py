@@ -56,7 +56,7 @@ def sampler() -> None:
 def pieces() -> None:
     """Pieces of words."""
     kb.learn_merges(np.zeros(0, np.int32), I64, np.zeros(0, np.int64), 0, 1, 0, 2)
-    kb.cut_words(np.zeros(0, np.int32), I64, 1, *np.zeros((3, 0), np.int32), np.int32(0), I32, np.zeros(0, np.int64))
+    kb.cut_words(I32, I64, 1, *np.zeros((3, 0), np.int32), I64, I32, I32, I32, np.zeros(0, np.int64))
 
 
 def links() -> None:

@@ -62,8 +62,8 @@ def balanced_blocks(costs: "np.ndarray", blocks: int) -> list[tuple[int, int]]:
     import numpy as np  # here, since commands load this module before they show their help
 
     n = len(costs)
-    if n == 0:
-        return []
+    if n < 2:
+        return [(0, n)] * n
     total = np.cumsum(np.asarray(costs, np.float64) + 1e-9)
     cuts = np.searchsorted(total, np.linspace(0, total[-1], blocks + 1)[1:-1], side="left") + 1
     edges = np.unique(np.concatenate([[0], np.minimum(cuts, n), [n]]))

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -46,8 +46,7 @@ _ANY = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _BEGINS = re.compile(r"[{<%#$@:]|www\.")
-#: Placeholders of one piece, and addresses: what is the same in every language.
-SAME = re.compile(rf"{_ADDRESS} | %% | {_SIMPLE}", re.VERBOSE)
+_SAME = re.compile(rf"{_ADDRESS} | %% | {_SIMPLE}", re.VERBOSE)
 #: Attributes by which tags of translation files are known; those of links, classes and titles may differ.
 _KNOWN_BY = re.compile(r"""\s(?:id|x|i|rid|xid)\s*=\s*["']?([^\s"'>]+)""")
 _BRANCH = re.compile(r"\s*(?:offset\s*:\s*\d+\s*)?(?P<branch>=\d+|[\w-]+)\s*\{")
@@ -66,6 +65,11 @@ class Placeholders(NamedTuple):
     there: Counter[str]
     #: places of what is not text: of placeholders, tags, addresses, and of all branches but one
     hidden: list[tuple[int, int]]
+
+
+def same_placeholders(text: str) -> Iterator["re.Match[str]"]:
+    """Return the placeholders of one piece, and addresses: what is the same in every language."""
+    return _SAME.finditer(text) if _BEGINS.search(text) else iter(())
 
 
 def placeholders(text: str) -> Placeholders:

@@ -317,15 +317,11 @@ class Lookup:
                 ids[k] = base + number
             self._mapping.extend(len(ids))[:] = ids
         tokens[:] = self._mapping.used[tokens]
-        extra = []
         places = np.flatnonzero(tokens >= base)
-        if len(places):
-            found, first, inverse = np.unique(tokens[places], return_index=True, return_inverse=True)
-            order = np.argsort(first)
-            rank = np.empty(len(order), np.int32)
-            rank[order] = np.arange(base, base + len(order), dtype=np.int32)
-            tokens[places] = rank[inverse]
-            extra = [self._names[k].decode() for k in (found[order] - base).tolist()]
+        unknown = tokens[places].tolist()
+        numbers = {one: base + n for n, one in enumerate(dict.fromkeys(unknown))}
+        tokens[places] = [numbers[one] for one in unknown]
+        extra = [self._names[one - base].decode() for one in numbers]
         if len(lexicon) > self._most or self._held > _FORGET_BYTES:
             lexicon.clear()
             self._start()

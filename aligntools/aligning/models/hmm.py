@@ -1,6 +1,7 @@
 """The alignment HMM (Vogel, Ney & Tillmann 1996; NULL as in Och & Ney 2003): posteriors and Viterbi paths."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -100,12 +101,16 @@ class Hmm(LexicalModel):
         """Classes that jumps depend on."""
         return NO_CLASSES
 
+    @cached_property
+    def _jumps(self) -> kj.Jumps:
+        rows = by_class(self.jumps)
+        return kj.Jumps(rows, *jump_taps(rows))
+
     def posteriors(
         self, text: ParallelText, chunk: Chunk, both: Both, directions: int, pool: Pool, logs: np.ndarray
     ) -> None:
         """Turn link matrices into posteriors by forward-backward; see `LexicalModel.posteriors`."""
-        rows = by_class(self.jumps)
-        unused, jumps = no_counts(rows), kj.Jumps(rows, *jump_taps(rows))
+        unused, jumps = no_counts(self._jumps.rows), self._jumps
         words = self.lexicon.s_inverse, self.lexicon.t_inverse, self.s_null, self.t_null
         pairs, out = pairs_of(text, chunk), (unused, NOT_COUNTED, logs)
 

@@ -6,6 +6,7 @@ where its first letter does.
 
 import numpy as np
 
+from aligntools.aligning.text.kernels_cooccurrence import find_entry
 from aligntools.ground.compiler import kernel
 
 _SCATTER = np.uint64(0x9E3779B97F4A7C15)
@@ -166,23 +167,18 @@ def learn_merges(letters, starts, weights, n_letters, longest, most, least):
 
 
 @kernel
-def cut_words(letters, starts, longest, lefts, rights, made, n_pieces, out, sizes):
+def cut_words(letters, starts, longest, lefts, rights, made, ptr, ids, merges, out, sizes):
     """Cut words into pieces, by merging what was learned first, wherever it stands, again and again.
 
-    letters (int32 [letters]): Of all words; a letter that is no piece has a number of its own, ``n_pieces`` or above.
+    letters (int32 [letters]): Of all words; a letter that is no piece has a number of its own above those of pieces.
     starts (int64 [words + 1]).
     longest (int): Longer words stay whole.
     lefts, rights, made (int32 [merges]): Which pieces become one, and which one, in the order in which it was learned.
+    ptr (int64 [pieces + 1]), ids, merges (int32 [merges]): Of each left piece the right ones, sorted, and their merges.
     out (int32 [letters], output): Pieces of all words; -1 is a word that stays whole.
     sizes (int64 [words], output): Pieces of each word.
     Returns pieces of all words together.
     """
-    width = 2
-    while width < 2 * len(lefts):
-        width *= 2
-    slots = np.full(width, -1, np.int32)
-    for merge in range(len(lefts)):
-        slots[find_slot(slots, lefts, rights, lefts[merge], rights[merge])] = merge
     end = 0
     for word in range(len(sizes)):
         begin, n = end, starts[word + 1] - starts[word]
@@ -195,10 +191,9 @@ def cut_words(letters, starts, longest, lefts, rights, made, n_pieces, out, size
         while n > 1:
             best = np.int32(len(lefts))
             for x in range(begin, begin + n - 1):
-                if out[x] < n_pieces and out[x + 1] < n_pieces:
-                    merge = slots[find_slot(slots, lefts, rights, out[x], out[x + 1])]
-                    if merge >= 0:
-                        best = min(best, merge)
+                entry = find_entry(ptr, ids, out[x], out[x + 1])
+                if entry >= 0:
+                    best = min(best, merges[entry])
             if best == len(lefts):
                 break
             kept, x = begin, begin

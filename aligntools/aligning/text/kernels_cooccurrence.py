@@ -272,14 +272,26 @@ def find_entry(ptr, ids, source_word, target_word):
 def lookup_cells(
     k0, k1, base, s_tokens, s_offsets, t_tokens, t_offsets, cell_offsets, ptr, ids, values, default, cells
 ):
-    """Fill the link matrices of sentences ``k0..k1`` pair by pair: what ``fill_cells`` does, for few sentences."""
+    """Fill the link matrices of sentences ``k0..k1``: what ``fill_cells`` does, for few sentences.
+
+    A source word's pairs with all target words are looked up together, by halves, so that memory is waited for once.
+    """
+    last = ptr.shape[0] - 1
     for k in range(k0, k1):
-        at = cell_offsets[k - base]
+        at, words = cell_offsets[k - base], t_tokens[t_offsets[k] : t_offsets[k + 1]]
+        places = np.empty(len(words), np.int64)
         for p in range(s_offsets[k], s_offsets[k + 1]):
-            for q in range(t_offsets[k], t_offsets[k + 1]):
-                x = find_entry(ptr, ids, s_tokens[p], t_tokens[q])
-                cells[at] = values[x] if x >= 0 else default
-                at += 1
+            begin = ptr[min(s_tokens[p], last)]
+            left = ptr[min(s_tokens[p] + 1, last)] - begin
+            places[:] = begin
+            while left > 1:
+                half = left >> 1
+                for q in range(len(words)):
+                    places[q] += half if ids[places[q] + half] <= words[q] else 0
+                left -= half
+            for q in range(len(words)):
+                cells[at + q] = values[places[q]] if left and ids[places[q]] == words[q] else default
+            at += len(words)
 
 
 @kernel(owning=False)

@@ -5,6 +5,7 @@ compounds or before endings. Here words begin as letters, and the most frequent 
 again and again. This gives stems and endings that occur often enough to learn from.
 """
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,11 +41,14 @@ class Subwords:
         return list(dict.fromkeys(piece for left, right in self.merges for piece in (left, right, left + right)))
 
     @cached_property
-    def _numbers(self) -> np.ndarray:
-        """Merges as numbers of pieces: left, right, both; int32 [3, merges]."""
+    def _numbers(self) -> tuple[np.ndarray, ...]:
+        """Merges as numbers of pieces, as `kernels_byte_pairs.cut_words` takes them."""
         ids = {piece: n for n, piece in enumerate(self._pieces)}
         rows = [[ids[left], ids[right], ids[left + right]] for left, right in self.merges]
-        return np.ascontiguousarray(np.array(rows, np.int32).reshape(-1, 3).T)
+        lefts, rights, made = np.ascontiguousarray(np.array(rows, np.int32).reshape(-1, 3).T)
+        order = np.lexsort((rights, lefts)).astype(np.int32)
+        ptr = np.searchsorted(lefts[order], np.arange(len(ids) + 1))
+        return lefts, rights, made, ptr, rights[order], order
 
     @cached_property
     def _letters(self) -> dict[str, int]:
@@ -57,30 +61,28 @@ class Subwords:
         Returns how many pieces each word has (int64 [words]; NULL none), those of all words as numbers (int32), and the
         pieces that these stand for, in order of first occurrence.
         """
-        known, (points, starts) = self._pieces, _spelled(words)
-        letters, points = np.unique(points, return_inverse=True)
-        of_letter = [self._letters.get(letter, len(known) + n) for n, letter in enumerate(map(chr, letters.tolist()))]
-        out, sizes = np.empty(len(points), np.int32), np.zeros(len(words), np.int64)
-        end = kb.cut_words(
-            np.array(of_letter, np.int32)[points], starts, LONGEST, *self._numbers, np.int32(len(known)), out, sizes
-        )
-        out = out[:end]
-        whole = np.flatnonzero(out < 0)
-        out[whole] = np.arange(len(whole)) + len(known) + len(letters)
-        found, first, places = np.unique(out, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty(len(order), np.int32)
-        rank[order] = np.arange(len(order))
-        more = list(map(chr, letters.tolist())) + [word for word in words if len(word) > LONGEST]
-        spelled = [known[n] if n < len(known) else more[n - len(known)] for n in found[order].tolist()]
-        return sizes, rank[places.reshape(-1)], spelled
+        known, text, starts = self._pieces, "".join(words), _starts(words)
+        # what is no piece of the merges is numbered behind them: letters by code points, then words that stay whole
+        numbers = {letter: self._letters.get(letter, len(known) + ord(letter)) for letter in set(text)}
+        out, sizes = np.empty(len(text), np.int32), np.zeros(len(words), np.int64)
+        letters = np.fromiter(map(numbers.__getitem__, text), np.int32, len(text))
+        out = out[: kb.cut_words(letters, starts, LONGEST, *self._numbers, out, sizes)]
+        whole, first = np.flatnonzero(out < 0), len(known) + sys.maxunicode + 1
+        out[whole] = np.arange(first, first + len(whole))
+        found = list(dict.fromkeys(out.tolist()))
+        rank = np.empty(max(found, default=-1) + 1, np.int32)
+        rank[found] = np.arange(len(found))
+        long = [word for word in words if len(word) > LONGEST]
+        n = len(known)
+        spelled = [known[k] if k < n else chr(k - n) if k < first else long[k - first] for k in found]
+        return sizes, rank[out], spelled
 
 
-def _spelled(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the code points of words, one word after another, uint32, and where each begins, int64 [words + 1]."""
+def _starts(words: Sequence[str]) -> np.ndarray:
+    """Return where each of words begins that stand one after another, int64 [words + 1]."""
     starts = np.zeros(len(words) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=starts[1:])
-    return np.frombuffer("".join(words).encode("utf-32-le"), np.uint32), starts
+    return starts
 
 
 def learn_subwords(words: Sequence[str], counts: Iterable[int], merges: int) -> Subwords:
@@ -93,10 +95,11 @@ def learn_subwords(words: Sequence[str], counts: Iterable[int], merges: int) -> 
     if not known:
         return Subwords([])
     known = sorted(known, key=lambda found: -found[1])[:LEARNED]
-    points, starts = _spelled([word for word, _ in known])
-    letters, points = np.unique(points, return_inverse=True)
+    spelled = [word for word, _ in known]
+    spelling = np.frombuffer("".join(spelled).encode("utf-32-le"), np.uint32)
+    letters, points = np.unique(spelling, return_inverse=True)
     each = np.array([n for _, n in known], np.int64)
-    found = kb.learn_merges(points.astype(np.int32), starts, each, len(letters), LONGEST, merges, LEAST)
+    found = kb.learn_merges(points.astype(np.int32), _starts(spelled), each, len(letters), LONGEST, merges, LEAST)
     left, right, spelling, ends = found
     text = letters[spelling].tobytes().decode("utf-32-le")
     pieces = [text[begin:end] for begin, end in zip([0, *ends.tolist()], ends.tolist(), strict=False)]

@@ -149,7 +149,9 @@ def compacted(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     occurs = np.zeros(int(ids.max(initial=-1)) + 1, bool)
     occurs[ids] = True
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[ids]
+    found, places = np.flatnonzero(occurs), np.empty(len(occurs), np.int64)
+    places[found] = np.arange(len(found))
+    return found, places[ids]
 
 
 def with_own_words(bitext: Bitext) -> Bitext:

@@ -1,6 +1,6 @@
 """How text and models are read."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from aligntools.ground.declarations import Settings, documented, option
@@ -84,7 +84,7 @@ class Reading(PairReading):
 
     def arguments(self) -> dict[str, Any]:
         """Return what `aligntools.formats.text.bitext.read_bitext` and its kin take."""
-        found = asdict(self)
+        found = dict(vars(self))
         found.pop("split")  # it travels with a text's name: `white_space.split_as`
         return {"lowercase": not found.pop("case_sensitive")} | found
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.alignment import train_aligner
+from aligntools.aligning.settings import Decisions
 from aligntools.formats.markup.segments import BrokenSegment, Segment, parse_segment
 from aligntools.formats.markup.usfm import parse_usfm
-from aligntools.formats.text.text_settings import Tokenizing
+from aligntools.formats.text.text_settings import Reading, Tokenizing
 from aligntools.ground.declarations import Keywords, taking
 from aligntools.ground.errors import DataError
 from aligntools.ground.run import Run
@@ -70,6 +71,9 @@ class MarkupTransfer:
         self.settings, how = given.take(MarkupSettings, settings), given.take(Tokenizing, tokenizing)
         given.end()
         self.model, self._finders = model, finders(how, model)
+        direction = model.settings.direction
+        #: One direction has each word's best link.
+        self._decisions = Decisions(threshold=LEAST if direction == "both" else None).suiting(direction)
 
     def transfer(self, source: str, target: str) -> MarkedText:
         """Carry the tags of one segment over.
@@ -137,11 +141,9 @@ class MarkupTransfer:
     def _links(self, pairs: Sequence[tuple[list[str], list[str]]], run: Run) -> Iterator[SparseLinks]:
         if not pairs:
             return
-        both = self.model.settings.direction == "both"
         sources, targets = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-        least = LEAST if both else None  # one direction has each word's best link
         k = 0
-        for block in self.model.align_blocks(sources, targets, threshold=least, directions=False, run=run):
+        for block in self.model.decided_blocks(sources, targets, self._decisions, Reading(), run, directions=False):
             places = block.table.pairs
             for begin, end in zip(block.table.offsets[:-1].tolist(), block.table.offsets[1:].tolist(), strict=True):
                 rows, columns = places[begin:end].T.astype(np.int64)

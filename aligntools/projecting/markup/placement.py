@@ -29,6 +29,8 @@ from aligntools.formats.markup.webpages import BLOCKS
 # of its words.
 
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Integers = npt.NDArray[np.int64]
 Spans = Sequence[tuple[int, int]]
 
 #: Classes of characters, and of what stands beside a span: ``E`` is the edge of the text, ``G`` a letter that is
@@ -79,24 +81,15 @@ class MarkupSide:
         self.text, self.spans = text, spans
         self.begins = np.array([a for a, _ in spans], np.int64)
         self.ends = np.array([b for _, b in spans], np.int64)
-        first = [character_class(text[a]) for a, _ in spans]
-        last = [character_class(text[b - 1]) for _, b in spans]
-        self.first, self.last = np.array(first, np.int64), np.array(last, np.int64)
-        self.before = np.array([self._beside(k, k - 1, last, first) for k in range(len(spans))], np.int64)
-        self.after = np.array([self._beside(k, k + 1, first, last) for k in range(len(spans))], np.int64)
+        self.first = np.array([character_class(text[a]) for a, _ in spans], np.int64)
+        self.last = np.array([character_class(text[b - 1]) for _, b in spans], np.int64)
+        left, right, glued = self.last[:-1], self.first[1:], self.begins[1:] == self.ends[:-1]
+        self.before = np.append(0, _beside(left, right, glued))[: len(spans)]
+        self.after = np.append(_beside(right, left, glued), 0)[: len(spans)]
         #: Which words are punctuation; which have at most three letters, none of them upper case; and before which
         #: white space stands.
         self.marks, self.short = self.first > 3, (self.first == 1) & (self.ends - self.begins <= 3)
         self.gap_before = np.append(False, self.begins[1:] > self.ends[:-1])[: len(spans)]
-
-    def _beside(self, k: int, other: int, theirs: Sequence[int], own: Sequence[int]) -> int:
-        """Return the number in `OUTSIDE` of what stands beside a word."""
-        if not 0 <= other < len(self.spans):
-            return 0
-        if theirs[other] <= 3:
-            glued = self.spans[max(k, other)][0] == self.spans[min(k, other)][1]
-            return 1 if glued and theirs[other] != 2 and own[k] <= 3 and own[k] != 2 else 2
-        return theirs[other] - 1
 
     @cached_property
     def depth(self) -> npt.NDArray[np.int64]:
@@ -112,6 +105,12 @@ class MarkupSide:
         if '"' not in self.text:
             return np.zeros(len(self.spans) + 1, np.int64)
         return np.cumsum([0, *(self.text[a:b].count('"') for a, b in self.spans)])
+
+
+def _beside(theirs: Integers, own: Integers, glued: Bools) -> Integers:
+    """Return the numbers in `OUTSIDE` of what stands beside words, by the classes of the two characters there."""
+    letters = glued & (theirs != 2) & (own <= 3) & (own != 2)
+    return np.where(theirs > 3, theirs - 1, np.where(letters, 1, 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,8 +283,6 @@ def _runs(these: npt.NDArray[np.bool_], way: int) -> Floats:
     return out[::way]
 
 
-Bools = npt.NDArray[np.bool_]
-
 #: How a mark was placed: by links; by what stands beside it; around all or at an end, as in the source; without text,
 #: since others have it; as far along as in the source.
 BY_LINKS, BY_NEIGHBOURS, BY_EDGE, SQUEEZED, BY_POSITION = "links", "neighbours", "edge", "squeezed", "position"
@@ -352,7 +349,7 @@ def _best(scores: Floats, begins: range, ends: range) -> "_Ranked":
 
 def _sign(word: str) -> str:
     """Return the number that a word is, in common digits, or the sign of a note; else nothing."""
-    if all(unicodedata.digit(c, -1) >= 0 for c in word):
+    if word.isdigit():
         return "".join(str(unicodedata.digit(c)) for c in word)
     return word if word in _SIGNS else ""
 
@@ -372,8 +369,9 @@ class Placement:
         self.words = len(evidence.target.spans)
         source = evidence.source
         spans = [word_span(source.begins, source.ends, mark) for mark in marks]
-        signs = [Counter(_sign(side.text[a:b]) for a, b in side.spans) for side in (source, evidence.target)]
-        self._lacking = {sign for sign in signs[0] if sign and signs[1][sign] < signs[0][sign]}
+        signs = ([_sign(side.text[a:b]) for a, b in side.spans] for side in (source, evidence.target))
+        ours, theirs = (Counter(filter(None, own)) for own in signs)
+        self._lacking = set(ours - theirs)
         self.source = [WordSpan(span.begin, span.begin) if self._is_left_out(span) else span for span in spans]
         self.parents = {mark.parent for mark in marks}
         self.found: list[Placed | None] = [None] * len(marks)

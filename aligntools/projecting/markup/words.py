@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.projecting.markup.placement import SparseLinks
-from aligntools.words.placeholders import SAME
+from aligntools.words.placeholders import same_placeholders
 from aligntools.words.tokenizers import raw_words
 
 #: What tags may stand beside within a word.
@@ -64,10 +64,10 @@ class WordFinder:
         word_of: list[int] = []
         spans: list[tuple[int, int]] = []
         for begin, end in groups:
-            word = text[pieces[begin][0] : pieces[end - 1][1]]
-            cut = any(pieces[k][0] in inner for k in range(begin + 1, end))
-            whole = end - begin > 1 and not cut and not _PARTS.search(word)
-            own = [(pieces[begin][0], pieces[end - 1][1])] if whole else pieces[begin:end]
+            own = pieces[begin:end]
+            word = text[own[0][0] : own[-1][1]]
+            if len(own) > 1 and inner.isdisjoint(at for at, _ in own[1:]) and not _PARTS.search(word):
+                own = [(own[0][0], own[-1][1])]
             spans += own
             word_of += [len(words)] * len(own)
             words.append(word)
@@ -196,13 +196,13 @@ def _same_words(source: RawSentence, target: RawSentence, links: SparseLinks) ->
 def _same_placeholders(source: RawSentence, target: RawSentence) -> list[tuple[int, int]]:
     """Return the pieces of placeholders with those of the same ones, in their order."""
     theirs: dict[str, deque[int]] = {}
-    for found in SAME.finditer(target.text):
+    for found in same_placeholders(target.text):
         theirs.setdefault(found.group(), deque()).append(found.start())
     if not theirs:
         return []
     columns = {span: k for k, span in enumerate(target.spans)}
     pairs = []
-    for found in SAME.finditer(source.text):
+    for found in same_placeholders(source.text):
         waiting = theirs.get(found.group())
         if not waiting:
             continue
@@ -218,9 +218,9 @@ def _same_placeholders(source: RawSentence, target: RawSentence) -> list[tuple[i
 
 def missing_placeholders(source: str, target: str) -> list[str]:
     """Return the placeholders of a text that its translation has fewer of."""
-    left = Counter(found.group() for found in SAME.finditer(target))
+    left = Counter(found.group() for found in same_placeholders(target))
     missing = []
-    for found in SAME.finditer(source):
+    for found in same_placeholders(source):
         if left[found.group()]:
             left[found.group()] -= 1
         else:
