@@ -244,7 +244,7 @@ class CodeCache(FunctionCache):
     @property
     def cache_path(self) -> str | None:
         """The folder that is written to."""
-        return str(self._folders.writable() or "") or None
+        return str(self._folders.written or "") or None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for a signature, or None and the turn to compile it; the slow compiler is loaded late."""

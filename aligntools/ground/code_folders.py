@@ -46,7 +46,7 @@ class CodeFolders:
         self._name, self._warn = name, warn
         self._refused: set[Path] = set()
         self._written: Path | None = None
-        self._asked = self._wrote_one = False
+        self._asked = self._warned = self._wrote_one = False
         places = [*bases(), (SYSTEM, True)]
         self.readable = [base / name for base, named in places if self._usable(base, named)]
 
@@ -71,18 +71,24 @@ class CodeFolders:
     def is_named(self) -> bool:
         """Whether the user named the folder that is written to, and it can be: then it gets all that is used."""
         first, named = next(bases(), (None, False))
-        return named and first is not None and self.writable() == first / self._name
+        return named and first is not None and self.written == first / self._name
 
     def writable(self) -> Path | None:
         """Return the folder that is written to, made where need be; None, with a warning, where there is none."""
+        if self.written is None and not self._warned:
+            self._warned = True
+            self._warn(
+                "no folder for compiled code can be written; compiling again in this run"
+                " (set ALIGNTOOLS_CACHE_DIR to a writable folder)"
+            )
+        return self._written
+
+    @property
+    def written(self) -> Path | None:
+        """The folder that is written to, made where need be; None, and nothing said, where there is none."""
         if not self._asked:
             self._asked = True
             self._written = next((f for f in map(self._made, bases()) if f), None)
-            if self._written is None:
-                self._warn(
-                    "no folder for compiled code can be written; compiling again in this run"
-                    " (set ALIGNTOOLS_CACHE_DIR to a writable folder)"
-                )
         return self._written
 
     def _made(self, place: tuple[Path, bool]) -> Path | None:
@@ -116,4 +122,4 @@ class CodeFolders:
 
     def stop_writing(self) -> None:
         """Write nothing from now on."""
-        self._asked, self._written = True, None
+        self._asked, self._warned, self._written = True, True, None

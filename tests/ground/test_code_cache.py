@@ -146,6 +146,19 @@ def test_a_folder_that_is_not_named_gets_nothing_that_is_read_elsewhere(place, m
     assert not list((tmp_path / "home").rglob("*.nbc"))
 
 
+def test_where_nothing_can_be_written_and_all_is_there_nothing_is_said(place, monkeypatch, tmp_path):
+    """In an image whose code was compiled for all, a user without a home waits for nothing."""
+    assert place.compiles()
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HOME", str(tmp_path / "file" / "below"))
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert not place.compiles()
+    assert not place.warnings
+    assert place.compiles("others")
+    (warning,) = place.warnings
+    assert warning.startswith("no folder for compiled code can be written; compiling again")
+
+
 def test_a_full_disk_is_done_without(place, monkeypatch, said):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -328,8 +328,8 @@ def test_a_segment_that_is_too_long_for_links_keeps_its_tags_and_is_counted(mode
     assert lines[0] == "The <b>train</b> leaves"
     assert parse_segment(lines[1]).text == "one two " * 500
     assert tags(lines[1]) == tags(long)
-    assert "1, first segment 2" in found.stderr
-    assert "over-long" in found.stderr
+    assert "1, first segment 2" in found.output
+    assert "over-long" in found.output
 
 
 PAGE = """<!DOCTYPE html>
