@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from scipy.integrate import trapezoid
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import trapezoid
 
 from aligntools.constituents.inducing.model import DenseRules
 from aligntools.constituents.neural.charts import best_tree, expectations
