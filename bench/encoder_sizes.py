@@ -70,11 +70,12 @@ def _sizes(text):
 
 
 def _body(rows):
-    header = ["gold set", "pairs", "read", *(title for title, _, _ in WAYS.values()), "share of the error"]
-    header += [f"{title}, s" for title, _, _ in WAYS.values()]
+    ways = {way: title for way, (title, _, _) in WAYS.items() if any(way in row for row in rows.values())}
+    header = ["gold set", "pairs", "read", *ways.values(), "share of the error"]
+    header += [f"{title}, s" for title in ways.values()]
     table = [
-        [name, f"{pairs:,}", f"{row['read']:,}", *(f"{row[way][0]:.1f}" if way in row else "" for way in WAYS),
-         f"{row['encoder'][0] / row['best'][0]:.2f}", *(f"{row[way][1]:.0f}" if way in row else "" for way in WAYS)]
+        [name, f"{pairs:,}", f"{row['read']:,}", *(f"{row[way][0]:.1f}" if way in row else "" for way in ways),
+         f"{row['encoder'][0] / row['best'][0]:.2f}", *(f"{row[way][1]:.0f}" if way in row else "" for way in ways)]
         for (name, pairs), row in sorted(rows.items())
     ]  # fmt: skip
     text = (
