@@ -90,7 +90,7 @@ def train_with(
         from aligntools.aligning.contrastive.rounds import rounds_of
         from aligntools.aligning.contrastive.weights import shipped
 
-        rounds = shipped().network, rounds_of(None, shipped().network, len(bitext), read=bool(known and known.places))
+        rounds = shipped().network, rounds_of(None, shipped().network, len(bitext), read=known.read if known else 0.0)
     _, count = rounds or (None, 1)
     counts, weights = joined_with(counts, known.priors if known else None, weights)
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)

@@ -392,6 +392,12 @@ class TextEvidence:
         return {name: one.places for name, one in sorted(self.by_kind.items()) if one.places is not None}
 
     @property
+    def read(self) -> float:
+        """The share of the text's pairs in which a source of places has a link."""
+        counts = [one.given.links.counts() for one in self.places.values() if len(one.given)]
+        return max((float((own > 0).mean()) for own in counts), default=0.0)
+
+    @property
     def tables(self) -> "dict[str, np.ndarray]":
         """What links of places are worth, by kind: of this text, or else of new text."""
         return {name: places.table for name, places in self.places.items()} | worth(self.header, self.places)

@@ -12,7 +12,7 @@ import pytest
 
 import aligntools as at
 from aligntools.aligning import evidence
-from aligntools.aligning.contrastive import second_look
+from aligntools.aligning.contrastive import rounds, second_look
 from aligntools.aligning.evidence_kinds import SETTINGS, EncoderKind
 from aligntools.aligning.model import AlignmentModel
 from aligntools.encoding import dictionary, knowledge, lexicon, word_encoder
@@ -312,6 +312,19 @@ def test_a_model_of_a_text_that_was_partly_read_does_without(text, sources, tmp_
     assert new != own != left_out
     model.save(tmp_path / "m")
     assert lines(at.load(tmp_path / "m").align_batch(*text)) == new
+
+
+@pytest.mark.parametrize(("pairs", "rounds_due"), [(4, 1), (20, 2), (40, 2)])
+def test_large_text_has_two_rounds_where_enough_of_it_is_read(pairs, rounds_due, text, sources, monkeypatch):
+    monkeypatch.setattr(rounds, "LARGEST", 39)
+    trained = []
+    train_again = rounds.train_again
+    monkeypatch.setattr(rounds, "train_again", lambda *a, **k: trained.append(1) or train_again(*a, **k))
+    model = at.train_aligner(*text, best=True, encoder=True, encoder_pairs=pairs)
+    assert 1 + len(trained) == rounds_due
+    assert model.known.read <= pairs / 40
+    at.train_contrastive_aligner(*text, encoder=True, encoder_pairs=pairs)
+    assert len(trained) == 2 * (rounds_due - 1)
 
 
 def test_what_evidence_of_places_brought_is_told(text, sources, monkeypatch):

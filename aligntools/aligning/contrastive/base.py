@@ -58,7 +58,7 @@ def train_base(
     known: TextEvidence | None = None,
 ) -> Aligner:
     """Train a base model on a text, in rounds: see `aligning.contrastive.rounds`; None: as `rounds.rounds_of` says."""
-    many = rounds_of(rounds, network, len(bitext), settings.fast, known is not None and bool(known.places))
+    many = rounds_of(rounds, network, len(bitext), settings.fast, 0.0 if known is None else known.read)
     return train_with(
         bitext, settings, reading=reading, run=run, progress=progress, rounds=(network, many), known=known
     )

@@ -27,23 +27,22 @@ from aligntools.ground.run import Report
 WEIGHTS = PriorWeights(prior_lexical=0.2)
 #: Pairs whose links are counted, at most; of larger text as many, evenly spread.
 PAIRS = 50_000
-#: Pairs of the largest text that has two rounds where no source has read it: larger ones gain nothing by the second.
-LARGEST = 100_000
+#: Pairs of the largest text that has two rounds in any case. Larger ones gain by the second if a source of evidence has
+#: read this share of them; with less they lose (`bench/SETTINGS.md`).
+LARGEST, READ = 100_000, 0.25
 
 
 #: How often a base model is trained, and the network that finds links after each time but the last.
 Rounds: TypeAlias = tuple[LinkNetwork | None, int]
 
 
-def rounds_of(
-    asked: int | None, network: LinkNetwork | None, pairs: int, fast: bool = False, read: bool = False
-) -> int:
+def rounds_of(asked: int | None, network: LinkNetwork | None, pairs: int, fast: bool = False, read: float = 0.0) -> int:
     """Return how many rounds there are: as asked, else two where a network judges the text, else one.
 
-    Large text has one too, unless a source of evidence has ``read`` it.
+    Large text has one too, unless sources of evidence have ``read`` enough of it (a share of its pairs).
     """
     if asked is None:
-        return 2 if network is not None and not fast and (read or pairs <= LARGEST) else 1
+        return 2 if network is not None and not fast and (read >= READ or pairs <= LARGEST) else 1
     if asked > 1 and network is None:
         raise UsageProblem("`rounds` above 1 needs the feature trees, and a `start` other than paper")
     return asked
