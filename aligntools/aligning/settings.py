@@ -56,7 +56,7 @@ class AlignerSettings(Settings):
         "Most accurate, 2 to 5 times slower, and with an encoder by up to some minutes more: links are chosen by a"
         " network trained on gold links of other languages, as in contrastive-align. Text is trained on twice, the"
         " second time with the links found as priors, unless it has more than 100,000 pairs and no encoder reads"
-        " a quarter of it.",
+        " a fifth of it.",
         group=_COMMON,
     )
     estimator: Estimator = option("vb", "Variational Bayes or maximum likelihood (EM).", group=_TRAINING)

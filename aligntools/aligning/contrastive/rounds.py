@@ -29,7 +29,7 @@ WEIGHTS = PriorWeights(prior_lexical=0.2)
 PAIRS = 50_000
 #: Pairs of the largest text that has two rounds in any case. Larger ones gain by the second if a source of evidence has
 #: read this share of them; with less they lose (`bench/SETTINGS.md`).
-LARGEST, READ = 100_000, 0.25
+LARGEST, READ = 100_000, 0.2
 
 
 #: How often a base model is trained, and the network that finds links after each time but the last.

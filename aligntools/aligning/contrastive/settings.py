@@ -143,7 +143,7 @@ class ContrastiveSettings(Settings):
         allowed=counts(1, 10),
         group=_LEARNING,
         otherwise="2; 1 with fast, a base model that is given, or the paper's start, and for more than 100,000 pairs"
-        " of which no encoder reads a quarter",
+        " of which no encoder reads a fifth",
     )
     beam: int = option(1, "Beam width.", allowed=counts(1, 1000), group=_SEARCH)
     constraint: Constraint = option(
