@@ -76,7 +76,7 @@ class EncoderCheckpoint(SavedModel):
 
     @classmethod
     def from_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> "EncoderCheckpoint":
-        """Rebuild what was read; ValueError, KeyError or TypeError where parts do not fit together."""
+        """Rebuild a checkpoint from its parts; ValueError, KeyError or TypeError if they do not fit together."""
         pairs, links = len(arrays["digests"]), len(arrays["strengths"])
         digests = hold(arrays, "digests", (pairs, DIGEST), np.uint8)
         table = hold(arrays, "links", (links, 2), np.int32, 0)
@@ -86,7 +86,7 @@ class EncoderCheckpoint(SavedModel):
         return cls(dict(header["encoder"]), digests, ReadPairs(given, hold(arrays, "counts", (pairs, 4), np.int32, 0)))
 
     def with_more(self, digests: Sequence[bytes], pairs: ReadPairs) -> "EncoderCheckpoint":
-        """Return this and further pairs."""
+        """Return a checkpoint that has further pairs, too."""
         more = np.frombuffer(b"".join(digests), np.uint8).reshape(-1, DIGEST)
         return EncoderCheckpoint(self.about, np.concatenate([self.digests, more]), joined([self.pairs, pairs]))
 
@@ -100,7 +100,7 @@ def read_in_turn(
     minutes: float | None = None,
     path: str | None = None,
 ) -> tuple[np.ndarray, ReadPairs]:
-    """Read pairs of a text; return the numbers of those that were read, int64, in order, and what was read.
+    """Read pairs of a text; return their numbers, int64, in order, and their links.
 
     needed (int64): The numbers of the pairs to read, those that are needed most first.
     tell: Called with how many more pairs were read, and how many are to be.
@@ -147,7 +147,7 @@ def read_in_turn(
 
 
 def _digests(text: Bitext) -> list[bytes]:
-    """Return what each pair is found by."""
+    """Return a digest of each pair's words."""
     sides = []
     for side, vocabulary in text.sides:
         words = vocabulary.words()

@@ -123,7 +123,7 @@ class ReadPairs:
 
     @property
     def knowledge(self) -> Knowledge:
-        """What is known of a text of these pairs."""
+        """The links of these pairs, and how far they are believed."""
         agreed, words, by_chance, others = self.counts.sum(0, dtype=np.int64).tolist()
         return Knowledge(self.given, *(a / b if b else _CHANCE for a, b in ((agreed, words), (by_chance, others))))
 
@@ -260,11 +260,11 @@ def priors(bitext: Bitext, found: Knowledge) -> Priors:
 
 
 def most_needed(bitext: Bitext, pairs: int, first: Sequence[int] = ()) -> np.ndarray:
-    """Return the numbers of so many pairs of a text, int64: those first that an encoder has to read most.
+    """Return the numbers of the pairs that an encoder reads, int64, the most important first.
 
-    Those of ``first`` come before all. A quarter are evenly spread, so that the text is judged by what is usual in it.
-    The others are those whose words are rarest (the mean of one over the root of a word's frequency). Of whatever is
-    read first about a quarter is evenly spread too.
+    A quarter are evenly spread, so that the text is judged by what is usual in it; this holds for whatever is read first,
+    too. The others are those whose words are rarest (the mean of one over the root of a word's frequency).
+    pairs: How many are read; those of ``first`` come before all others.
     """
     pairs = min(max(pairs, len(first)), len(bitext))
     spread = np.unique(np.linspace(0, len(bitext) - 1, (pairs + SPREAD - 1) // SPREAD).astype(np.int64))

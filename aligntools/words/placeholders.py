@@ -68,7 +68,7 @@ class Placeholders(NamedTuple):
 
 
 def same_placeholders(text: str) -> Iterator["re.Match[str]"]:
-    """Return the placeholders of one piece, and addresses: what is the same in every language."""
+    """Find the placeholders and addresses that are the same in every language."""
     return _SAME.finditer(text) if _BEGINS.search(text) else iter(())
 
 

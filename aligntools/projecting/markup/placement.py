@@ -108,7 +108,7 @@ class MarkupSide:
 
 
 def _beside(theirs: Integers, own: Integers, glued: Bools) -> Integers:
-    """Return the numbers in `OUTSIDE` of what stands beside words, by the classes of the two characters there."""
+    """Return for each word the class of what stands beside it, as numbered in `OUTSIDE`, from both characters there."""
     letters = glued & (theirs != 2) & (own <= 3) & (own != 2)
     return np.where(theirs > 3, theirs - 1, np.where(letters, 1, 2))
 
