@@ -262,8 +262,8 @@ def priors(bitext: Bitext, found: Knowledge) -> Priors:
 def most_needed(bitext: Bitext, pairs: int, first: Sequence[int] = ()) -> np.ndarray:
     """Return the numbers of the pairs that an encoder reads, int64, the most important first.
 
-    A quarter are evenly spread, so that the text is judged by what is usual in it; this holds for whatever is read first,
-    too. The others are those whose words are rarest (the mean of one over the root of a word's frequency).
+    A quarter, also of those that are read first, are evenly spread, so that the text is judged by what is usual in it.
+    The others are those whose words are rarest (the mean of one over the root of a word's frequency).
     pairs: How many are read; those of ``first`` come before all others.
     """
     pairs = min(max(pairs, len(first)), len(bitext))
