@@ -24,6 +24,8 @@ COLUMNS = (
     *(f"script, {tool} {how}" for tool in OTHERS for how in ("gdfa", "intersection")),
     "transfer-markup",
     "2,000 pairs alone",
+    "--best",
+    "--best, 2,000 pairs alone",
 )
 
 
@@ -59,17 +61,13 @@ class _Language:
         self.how = at.Tokenizing(tokenize=TOKENIZE.get(language))
         self.plain = [(parse_segment(a), markup_texts.strip(b)) for a, b in self.pairs]
 
-    def model(self, count):
-        """Train on the segments and so many pairs more."""
-        more = markup_texts.more(self.o.data, self.language, count)
-        return trained(self.plain, more, self.how, threads=self.o.threads)
-
-    def ours(self, count, keep=None):
+    def ours(self, count, keep=None, best=False):
         """Return elements right by transfer-markup and by the script over the same links, and CPU milliseconds."""
         if keep is not None and keep.exists():
             model = at.Aligner.load(keep)
         else:
-            model = self.model(count)
+            more = markup_texts.more(self.o.data, self.language, count)
+            model = trained(self.plain, more, self.how, best=best, threads=self.o.threads)
             if keep is not None:
                 model.save(keep)
         transfer = MarkupTransfer(model, tokenizing=self.how)
@@ -153,6 +151,11 @@ def _cut_words(original, spans):
     return found
 
 
+def _range(figures):
+    found = list(figures)
+    return " to ".join(f"{one:.1f}" for one in sorted({min(found), max(found)}))
+
+
 def _formed(text):
     try:
         return bool(parse_segment(text))
@@ -176,6 +179,10 @@ def run(o):
         if "small" not in here:
             here["small"] = text.ours(0)
             measuring.note(f"{language}: the segments alone")
+        for title, count in (("best", o.pairs), ("best, small", 0)):
+            if title not in here:
+                here[title] = text.ours(count, best=True)
+                measuring.note(f"{language}: {title}")
         if "causes" not in here:
             here["causes"] = causes(text, folder / f"{language}.{o.pairs}.atm")
         for tool in peers.available(o):
@@ -183,11 +190,13 @@ def run(o):
                 here[tool] = text.others(tool, o.pairs)
                 measuring.note(f"{language}: {tool}")
         kept.write_text(json.dumps(figures))
-    rows, wrong, took = [], [], [figures[language]["large"][3] for language in o.languages.split(",")]
+    rows, wrong = [], []
+    took, best_took = (_range(figures[name][title][3] for name in o.languages.split(",")) for title in ("large", "best"))
     for language in o.languages.split(","):
         here = figures[language]
         theirs = [share for tool in OTHERS for share in here.get(tool, ["", ""])]
-        shares = [here["large"][1], *theirs, here["large"][0], here["small"][0]]
+        own = [here[title][0] for title in ("large", "small", "best", "best, small")]
+        shares = [here["large"][1], *theirs, *own]
         cells = [f"{100 * share:.1f}" if share != "" else "" for share in shares]
         formed = here["large"][2]
         counts = [here["total"], round(here["total"] * (1 - here["large"][0])), *here["causes"]]
@@ -202,8 +211,9 @@ def run(o):
             " (en-de.train, en-fr.general, en-ja.train), or from the 2,000 alone. Japanese words are ICU's.",
             "The script puts a tag from the first to the last word that is linked to one of its words, over the links"
             " of `align`, and over fast_align's and eflomal's; words are the same everywhere. Well-formed: percent of"
-            f" the segments. A segment takes {' to '.join(f'{ms:.1f}' for ms in sorted({min(took), max(took)}))} ms of"
-            " CPU time with a loaded model, in one thread, 500 together: finding words, aligning, placing tags.",
+            f" the segments. A segment takes {took} ms of CPU time with a loaded model, in one thread, 500 together:"
+            f" finding words, aligning, placing tags. *--best*: models of `align --best` with the encoder, which reads"
+            f" the segments too: {best_took} ms. Single runs.",
             report.table(["text, segments", *COLUMNS, "well-formed"], rows),
             "Of the elements that are wrong, some have in the original the text of another tag of the segment, mostly"
             " since the original has two tags in each other's place; some begin or end within a word, such as in"

@@ -51,7 +51,7 @@ def evidences(model, pairs, numbers):
     prepared = [
         transfer.prepare(parse_segment(pairs[k][0]), markup_texts.strip(pairs[k][1]), carrier._finders) for k in numbers
     ]
-    for k, one, links in zip(numbers, prepared, carrier._links([p.words for p in prepared], None), strict=True):
+    for k, one, links in zip(numbers, prepared, carrier._links([p.words for p in prepared], at.Run()), strict=True):
         sides = [MarkupSide(side.text, side.spans) for side in one.sides]
         yield k, one, Evidence(*sides, between_pieces(*one.sides, links))
 

@@ -14,7 +14,7 @@ from aligntools.cli.reporter import reporting
     "transfer-markup",
     cls=options.Command,
     renamed={"--train-source": "-s", "--train-target": "-t", "--train-input": "--input"},
-    basic="source target segments output model train report markup fast save_model tokenize max_memory threads quiet",
+    basic="source target segments output model train report markup best fast save_model tokenize max_memory threads quiet",
 )
 @options.group(
     "Common options",
@@ -50,6 +50,11 @@ from aligntools.cli.reporter import reporting
     options.file("-s", "train_source", needs=("train_target",), help="More text to train on: source side."),
     options.file("-t", "train_target", needs=("train_source",), help="More text to train on: target side."),
     options.file("-i", "--input", "train_input", help="More text in one file, ' ||| ' or a tab between the sides."),
+    declarations.option(
+        AlignerSettings,
+        "best",
+        help="Train as align --best does, with an encoder if there is one. It also reads each segment: some 15 ms.",
+    ),
     declarations.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
     options.written("--save-model", help="Save the model that was trained."),
     excludes=("model", "segments"),

@@ -46,6 +46,8 @@ contrastive-align -q -m M/align -i few --sentences 20 --passes 1 --save-weights 
     --set candidates=all; --gold S/de-en.wa
 contrastive-align -q -m M/align -w few.json -i few: --set beam=8; --set constraint=itg;
     --max-length 8; --set candidates=all
+transfer-markup -q --train -i S/de-en.txt --source S/tagged.de --target S/tagged.en --report OUT:
+    --best --no-encoder; --fast
 """.strip()
     .replace("\n   ", "")
     .split("\n")
