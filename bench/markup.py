@@ -190,9 +190,9 @@ def run(o):
                 here[tool] = text.others(tool, o.pairs)
                 measuring.note(f"{language}: {tool}")
         kept.write_text(json.dumps(figures))
-    rows, wrong = [], []
-    took, best_took = (_range(figures[name][title][3] for name in o.languages.split(",")) for title in ("large", "best"))
-    for language in o.languages.split(","):
+    rows, wrong, languages = [], [], o.languages.split(",")
+    took, best_took = (_range(figures[name][title][3] for name in languages) for title in ("large", "best"))
+    for language in languages:
         here = figures[language]
         theirs = [share for tool in OTHERS for share in here.get(tool, ["", ""])]
         own = [here[title][0] for title in ("large", "small", "best", "best, small")]
