@@ -24,8 +24,8 @@ COLUMNS = (
     *(f"script, {tool} {how}" for tool in OTHERS for how in ("gdfa", "intersection")),
     "transfer-markup",
     "2,000 pairs alone",
-    "--best",
-    "--best, 2,000 pairs alone",
+    "`--best`",
+    "`--best`, 2,000 pairs alone",
 )
 
 
@@ -212,7 +212,7 @@ def run(o):
             "The script puts a tag from the first to the last word that is linked to one of its words, over the links"
             " of `align`, and over fast_align's and eflomal's; words are the same everywhere. Well-formed: percent of"
             f" the segments. A segment takes {took} ms of CPU time with a loaded model, in one thread, 500 together:"
-            f" finding words, aligning, placing tags. *--best*: models of `align --best` with the encoder, which reads"
+            f" finding words, aligning, placing tags. `--best`: models of `align --best` with the encoder, which reads"
             f" the segments too: {best_took} ms. Single runs.",
             report.table(["text, segments", *COLUMNS, "well-formed"], rows),
             "Of the elements that are wrong, some have in the original the text of another tag of the segment, mostly"
