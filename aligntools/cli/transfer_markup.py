@@ -14,7 +14,8 @@ from aligntools.cli.reporter import reporting
     "transfer-markup",
     cls=options.Command,
     renamed={"--train-source": "-s", "--train-target": "-t", "--train-input": "--input"},
-    basic="source target segments output model train report markup best fast save_model tokenize max_memory threads quiet",
+    basic="source target segments output model train report markup best fast save_model tokenize max_memory threads"
+    " quiet",
 )
 @options.group(
     "Common options",
@@ -53,7 +54,7 @@ from aligntools.cli.reporter import reporting
     declarations.option(
         AlignerSettings,
         "best",
-        help="Train as align --best does, with an encoder if there is one. It also reads each segment: some 15 ms.",
+        help="Train as align --best does. An encoder, if there is one, reads each segment too: some 15 ms.",
     ),
     declarations.option(AlignerSettings, "fast", help="Train the HMM alone, one view of the text: quickest."),
     options.written("--save-model", help="Save the model that was trained."),
