@@ -119,7 +119,7 @@ def read(place: Place, name: str) -> Any:
 
 
 def read_once(place: Place, name: str) -> Any:
-    """Return what is kept under a name; the last of each kind that was read stays in memory."""
+    """Read what is kept under a name, once: the last one of each kind stays in memory."""
     if isinstance(place, dict):
         return place[name]
     return kept((place.folder, name.partition(".")[0]), lambda: read(place, name), name)

@@ -108,7 +108,11 @@ class MarkupSide:
 
 
 def _beside(theirs: Integers, own: Integers, glued: Bools) -> Integers:
-    """Return for each word the class of what stands beside it, as numbered in `OUTSIDE`, from both characters there."""
+    """Return the class of each word's neighbour, as numbered in `OUTSIDE`.
+
+    theirs, own: Classes of the neighbour's character beside the word, and of the word's own, as numbered in `INSIDE`.
+    glued: Whether no space stands between them.
+    """
     letters = glued & (theirs != 2) & (own <= 3) & (own != 2)
     return np.where(theirs > 3, theirs - 1, np.where(letters, 1, 2))
 
