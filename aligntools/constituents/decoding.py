@@ -14,7 +14,6 @@ import numpy as np
 from aligntools.constituents import kernels_best, kernels_chart, kernels_coarse, kernels_trees
 from aligntools.constituents.binarization import ABOVE, BESIDE, restore
 from aligntools.constituents.grammar import ConstituentGrammar
-from aligntools.constituents.kernels_chart import Rules
 from aligntools.formats.annotation.brackets import Tree
 
 #: Symbol, rule, left child, right child.
@@ -42,20 +41,20 @@ def tree_of(steps: Sequence[Step], sentence: Sequence[str], tags: Sequence[str],
     return restore(trees[0])
 
 
-def log_probability(steps: Sequence[Step], words: np.ndarray, rules: Rules) -> float:
+def log_probability(steps: Sequence[Step], words: np.ndarray, grammar: ConstituentGrammar) -> float:
     """Return the log-probability of a tree of symbols and its words, summed over substates.
 
     words (float64 [words, states of tags]): p(word | state), up to a factor.
     """
-    size, first = len(steps), rules.first
+    size, first = len(steps), grammar.first
     symbols, numbers, *below = np.array(steps, np.int32)[::-1].T.copy()  # children before their parents
     left, right = (np.where(child < 0, -1, size - 1 - child).astype(np.int32) for child in below)
     leaves = np.flatnonzero(numbers < 0)  # from the last word on
     words_at = np.arange(len(words))[::-1] * words.shape[1] + first[symbols[leaves]]
     numbers[leaves] = np.arange(len(leaves))
     nodes = kernels_trees.Nodes(np.array([0, size]), symbols, left, right, numbers)
-    blocks = rules.binary_at, rules.binary_weights, rules.unary_at, rules.unary_weights
-    weights = kernels_trees.RuleWeights(first, *blocks, words_at, words.ravel(), rules.roots)
+    blocks = grammar.binary_at, grammar.binary_weights, grammar.unary_at, grammar.unary_weights
+    weights = kernels_trees.RuleWeights(first, *blocks, words_at, words.ravel(), grammar.roots)
     return float(kernels_trees.log_probability(nodes, weights, np.empty((size, int(np.diff(first).max())))))
 
 
@@ -76,13 +75,15 @@ class Product:
     @classmethod
     def of(cls, *grammars: ConstituentGrammar) -> "Product":
         """Return grammars as kernels read them; one is a product, too."""
-        width = max(own.n_states for own in grammars)
+        width, rules = max(own.n_states for own in grammars), [own.rules for own in grammars]
         members = kernels_best.Members(
             np.stack([own.first for own in grammars]),
-            _begins([own.binary_at for own in grammars]),
-            _joined([own.binary_weights for own in grammars]),
-            _begins([own.unary_at for own in grammars]),
-            _joined([own.unary_weights for own in grammars]),
+            _begins([own.binary_at for own in rules]),
+            _joined([own.binary_states for own in rules]),
+            _joined([own.binary_weights for own in rules]),
+            _begins([own.unary_at for own in rules]),
+            _joined([own.unary_states for own in rules]),
+            _joined([own.unary_weights for own in rules]),
             np.stack([np.pad(own.roots, (0, width - own.n_states)) for own in grammars]),
         )
         return cls(grammars, members)
@@ -106,14 +107,14 @@ class Product:
 
 
 def _begins(offsets: Sequence[np.ndarray]) -> np.ndarray:
-    """Return where the blocks of each member begin among those of all: int64 [members, blocks + 1]."""
+    """Return where the weights of each member's rules begin among those of all: int64 [members, rules + 1]."""
     sizes = np.append(0, np.cumsum([own[-1] for own in offsets]))[:-1]
     return np.stack([own + begin for own, begin in zip(offsets, sizes, strict=True)])
 
 
-def _joined(weights: Sequence[np.ndarray]) -> np.ndarray:
-    """Return weights of all members; those of one are not copied."""
-    return weights[0] if len(weights) == 1 else np.concatenate(weights)
+def _joined(own: Sequence[np.ndarray]) -> np.ndarray:
+    """Return weights or states of all members; those of one are not copied."""
+    return own[0] if len(own) == 1 else np.concatenate(own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +122,12 @@ class Pruning:
     """A coarse grammar.
 
     classes (int64 [symbols]): Of each symbol of the whole grammar.
-    right (int32 [binary rules]): The right child of each rule of the coarse one.
+    rules: Of the coarse one.
     """
 
     grammar: ConstituentGrammar
     classes: np.ndarray
-    right: np.ndarray
+    rules: kernels_coarse.CoarseRules
 
     @classmethod
     def of(cls, grammar: ConstituentGrammar, frequencies: np.ndarray) -> "Pruning":
@@ -145,7 +146,14 @@ class Pruning:
             n_tags = n_tags or len(names)
         found = np.array(classes, np.int64)
         coarse = grammar.projected(frequencies, found, tuple(names), n_tags)
-        return cls(coarse, found, np.ascontiguousarray(coarse.binary[:, 2]))
+        pairs, numbers = np.unique(coarse.binary[:, 1:], axis=0, return_inverse=True)  # in order
+        binary = np.stack([coarse.binary[:, 0], numbers.ravel().astype(np.int32)], 1)
+        by_left = np.searchsorted(pairs[:, 0], np.arange(len(names) + 1)).astype(np.int64)
+        right, unary = np.ascontiguousarray(pairs[:, 1]), np.ascontiguousarray(coarse.unary)
+        rules = kernels_coarse.CoarseRules(
+            binary, coarse.binary_weights, right, by_left, unary, coarse.unary_weights, coarse.roots
+        )
+        return cls(coarse, found, rules)
 
     def allowed(self, words: np.ndarray, least: float) -> np.ndarray | None:
         """Return which symbols of the whole grammar each cell may have; None where there is no tree.
@@ -156,12 +164,12 @@ class Pruning:
         n, size = len(words), self.grammar.n_states
         cells = n * (n + 1) // 2
         lower, upper, out_upper = (np.empty((cells, size)) for _ in range(3))
-        sums = np.empty(len(self.right))
+        sums = np.empty(len(self.rules.right))
         live, n_live = np.empty((cells, size), np.int32), np.empty(cells, np.int32)
         scale, out_lower = np.empty(cells), np.empty(size)
-        memory = kernels_coarse.Coarse(lower, upper, out_upper, scale, out_lower, sums, self.right, live, n_live)
+        memory = kernels_coarse.CoarseChart(lower, upper, out_upper, scale, out_lower, sums, live, n_live)
         found = np.zeros((cells, size), np.bool_)
-        if not kernels_coarse.probable(n, words, self.grammar.rules, memory, least, found):
+        if not kernels_coarse.probable(n, words, self.rules, memory, least, found):
             return None
         return np.ascontiguousarray(found[:, self.classes])
 

@@ -258,7 +258,7 @@ def _conditional(
 ) -> float:
     """Return the logarithm of the mean of a tree's probabilities under the members, given the sentence."""
     logs = [
-        log_probability(steps, own, grammar.rules) - value
+        log_probability(steps, own, grammar) - value
         for own, grammar, value in zip(words, product.grammars, values, strict=True)
     ]
     return float(np.logaddexp.reduce(logs) - np.log(len(logs)))

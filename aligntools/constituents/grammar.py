@@ -13,6 +13,9 @@ import numpy as np
 
 from aligntools.constituents.kernels_chart import Rules
 
+#: Weights under this are lost in the sum of a state's rules, which is 1; charts leave them out.
+_LOST = float(np.finfo(np.float64).eps)
+
 
 @dataclass(frozen=True, eq=False)
 class ConstituentGrammar:
@@ -69,10 +72,24 @@ class ConstituentGrammar:
 
     @cached_property
     def rules(self) -> Rules:
-        """The grammar as kernels read it."""
-        binary = np.ascontiguousarray(self.binary), self.binary_at, self.binary_weights, self.by_left
-        unary = np.ascontiguousarray(self.unary), self.unary_at, self.unary_weights, self.by_child
-        return Rules(self.first, *binary, *unary, self.roots)
+        """The grammar as the kernels of charts read it."""
+        binary = self._counting(self.binary, self.binary_at, self.binary_weights)
+        unary = self._counting(self.unary, self.unary_at, self.unary_weights)
+        symbols = np.ascontiguousarray(self.binary), np.ascontiguousarray(self.unary)
+        return Rules(self.first, symbols[0], *binary, self.by_left, symbols[1], *unary, self.by_child, self.roots)
+
+    def _counting(
+        self, rules: np.ndarray, at: np.ndarray, weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the weights of rules that count: where those of each rule begin, their states, and themselves."""
+        kept = np.flatnonzero(weights > _LOST)
+        edges = np.searchsorted(kept, at)
+        own = rules.repeat(np.diff(edges), axis=0)
+        within, states = kept - at[:-1].repeat(np.diff(edges)), np.empty(own.shape, np.int32)
+        for column in reversed(range(own.shape[1])):
+            within, states[:, column] = np.divmod(within, self.substates[own[:, column]])
+        states += self.first[own].astype(np.int32)
+        return edges, states, weights[kept]
 
     @property
     def n_states(self) -> int:

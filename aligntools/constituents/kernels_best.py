@@ -32,9 +32,11 @@ class Members(NamedTuple):
 
     first: np.ndarray  # int64 [members, symbols + 1]
     binary_at: np.ndarray  # int64 [members, rules + 1]
-    binary_weights: np.ndarray  # float64 [...]: of all members
+    binary_states: np.ndarray  # int32 [weights, 3]: of all members
+    binary_weights: np.ndarray  # float64 [weights]
     unary_at: np.ndarray  # int64 [members, rules + 1]
-    unary_weights: np.ndarray  # float64 [...]
+    unary_states: np.ndarray  # int32 [weights, 2]
+    unary_weights: np.ndarray  # float64 [weights]
     roots: np.ndarray  # float64 [members, states of the member that has most]
 
 
@@ -77,7 +79,7 @@ def max_rule(n, rules, members, charts, chart, best):
                     p = rules.unary[r, 0]
                     if not chart.allowed[cell, p] or low[c] <= up[p]:
                         continue
-                    value = with_unary(low[c], up[p], r, cell, rules, members, charts)
+                    value = with_unary(low[c], up[p], r, cell, members, charts)
                     if value > up[p]:
                         up[p], best.above[cell, p] = value, r
     cell, chosen, top = cell_of(0, n), -1, -math.inf
@@ -113,17 +115,12 @@ def root_score(c, cell, members, charts):
 
 
 @kernel(inline=True)
-def with_unary(value, least, r, cell, rules, members, charts):
+def with_unary(value, least, r, cell, members, charts):
     """Add to a value the logarithms of a rule's posteriors under the members, until it is not above the least."""
-    p, c = rules.unary[r, 0], rules.unary[r, 1]
     for m in range(len(members.first)):
-        at, total = members.unary_at[m, r], 0.0
-        for x in range(members.first[m, p], members.first[m, p + 1]):
-            part = 0.0
-            for y in range(members.first[m, c], members.first[m, c + 1]):
-                part += members.unary_weights[at] * charts.lower[m, cell, y]
-                at += 1
-            total += charts.out_upper[m, cell, x] * part
+        total, above, below = 0.0, charts.out_upper[m, cell], charts.lower[m, cell]
+        for e in range(members.unary_at[m, r], members.unary_at[m, r + 1]):
+            total += members.unary_weights[e] * above[members.unary_states[e, 0]] * below[members.unary_states[e, 1]]
         value += math.log(total) if total > 0 else -math.inf
         if value <= least:  # a posterior is at most 1
             break
@@ -131,18 +128,14 @@ def with_unary(value, least, r, cell, rules, members, charts):
 
 
 @kernel(inline=True)
-def with_binary(value, least, r, cell, a, b, rules, members, charts):
+def with_binary(value, least, r, cell, a, b, members, charts):
     """Add to a value the logarithms of a rule's posteriors above two parts of a cell, as `with_unary`."""
-    p, l, c = rules.binary[r, 0], rules.binary[r, 1], rules.binary[r, 2]  # noqa: E741
     for m in range(len(members.first)):
-        at, total, scale = members.binary_at[m, r], 0.0, charts.scale[m]
-        for x in range(members.first[m, p], members.first[m, p + 1]):
-            for y in range(members.first[m, l], members.first[m, l + 1]):
-                part = 0.0
-                for z in range(members.first[m, c], members.first[m, c + 1]):
-                    part += members.binary_weights[at] * charts.upper[m, b, z]
-                    at += 1
-                total += charts.out_lower[m, cell, x] * charts.upper[m, a, y] * part
+        total, scale = 0.0, charts.scale[m]
+        above, left, right = charts.out_lower[m, cell], charts.upper[m, a], charts.upper[m, b]
+        for e in range(members.binary_at[m, r], members.binary_at[m, r + 1]):
+            x, y, z = members.binary_states[e]
+            total += members.binary_weights[e] * above[x] * left[y] * right[z]
         value += math.log(total) + (scale[a] + scale[b] - scale[cell]) if total > 0 else -math.inf
         if value <= least:
             break
@@ -162,7 +155,7 @@ def _join(cell, k, a, b, rules, members, charts, chart, best):
             below = best.upper[a, l] + best.upper[b, rules.binary[r, 2]]
             if not chart.allowed[cell, p] or below <= low[p]:
                 continue
-            value = with_binary(below, low[p], r, cell, a, b, rules, members, charts)
+            value = with_binary(below, low[p], r, cell, a, b, members, charts)
             if value > low[p]:
                 low[p], best.rules[cell, p], best.places[cell, p] = value, r, k
 
@@ -179,7 +172,7 @@ def viterbi(n, words, rules, chart, best):
             low[:], best.rules[cell, :], best.above[cell, :] = -math.inf, -1, -1
             if width == 1:
                 for s in range(words.shape[1]):
-                    if words[i, s] > 0:
+                    if chart.lower[cell, s] > 0:  # where the symbol is allowed
                         low[s] = math.log(words[i, s])
             for k in range(i + 1, j):
                 _derive(cell, k, cell_of(i, k), cell_of(k, j), rules, chart, best)
@@ -187,16 +180,13 @@ def viterbi(n, words, rules, chart, best):
                 up[s] = low[s]
             for c in range(symbols):
                 for r in range(rules.by_child[c], rules.by_child[c + 1]):
-                    p, at = rules.unary[r, 0], rules.unary_at[r]
-                    if not chart.allowed[cell, p]:
+                    if not chart.allowed[cell, rules.unary[r, 0]]:
                         continue
-                    for x in range(rules.first[p], rules.first[p + 1]):
-                        for y in range(rules.first[c], rules.first[c + 1]):
-                            weight = rules.unary_weights[at]
-                            at += 1
-                            if weight > 0 and math.log(weight) + low[y] > up[x]:
-                                up[x], best.above[cell, x] = math.log(weight) + low[y], r
-                                best.below[cell, x] = y
+                    for e in range(rules.unary_at[r], rules.unary_at[r + 1]):
+                        x, y = rules.unary_states[e]
+                        value = math.log(rules.unary_weights[e]) + low[y]
+                        if value > up[x]:
+                            up[x], best.above[cell, x], best.below[cell, x] = value, r, y
     cell, chosen, top = cell_of(0, n), -1, -math.inf
     for s in range(states):
         if rules.roots[s] > 0 and math.log(rules.roots[s]) + best.upper[cell, s] > top:
@@ -211,16 +201,12 @@ def _derive(cell, k, a, b, rules, chart, best):
     for place in range(chart.n_live[a]):
         l = chart.live[a, place]  # noqa: E741
         for r in range(rules.by_left[l], rules.by_left[l + 1]):
-            p, c = rules.binary[r, 0], rules.binary[r, 2]
-            if not chart.allowed[cell, p]:
+            if not chart.allowed[cell, rules.binary[r, 0]]:
                 continue
-            at = rules.binary_at[r]
-            for x in range(rules.first[p], rules.first[p + 1]):
-                for y in range(rules.first[l], rules.first[l + 1]):
-                    for z in range(rules.first[c], rules.first[c + 1]):
-                        weight, below = rules.binary_weights[at], left[y] + right[z]
-                        at += 1
-                        if weight > 0 and below > low[x] and math.log(weight) + below > low[x]:
-                            low[x] = math.log(weight) + below
-                            best.rules[cell, x], best.places[cell, x] = r, k
-                            best.parts[cell, x, 0], best.parts[cell, x, 1] = y, z
+            for e in range(rules.binary_at[r], rules.binary_at[r + 1]):
+                x, y, z = rules.binary_states[e]
+                below = left[y] + right[z]
+                if below > low[x] and math.log(rules.binary_weights[e]) + below > low[x]:
+                    low[x] = math.log(rules.binary_weights[e]) + below
+                    best.rules[cell, x], best.places[cell, x] = r, k
+                    best.parts[cell, x, 0], best.parts[cell, x, 1] = y, z

@@ -1,7 +1,8 @@
 """Compiled: which symbols of a small grammar without substates are probable above which spans.
 
-Layers, cells and scales are those of `kernels_chart`. What the children of a rule have is summed over the places where
-they part, before its probability is looked at: those of a left child stand side by side.
+Layers, cells and scales are those of `kernels_chart`. What two children have is summed over the places where they part,
+once for all rules that have them, before the rules' probabilities are looked at; the pairs of a left child stand side
+by side.
 """
 
 import math
@@ -16,7 +17,19 @@ from aligntools.ground.compiler import kernel
 _SKIPPED = 1e-3
 
 
-class Coarse(NamedTuple):
+class CoarseRules(NamedTuple):
+    """A grammar whose symbols have one state each."""
+
+    binary: np.ndarray  # int32 [rules, 2]: parent, and pair of children
+    binary_weights: np.ndarray  # float64 [rules]
+    right: np.ndarray  # int32 [pairs]: the right child of each
+    by_left: np.ndarray  # int64 [symbols + 1]: where the pairs of each left child begin, and the end
+    unary: np.ndarray  # int32 [rules, 2]
+    unary_weights: np.ndarray  # float64 [rules]
+    roots: np.ndarray  # float64 [symbols]
+
+
+class CoarseChart(NamedTuple):
     """Memory of a sentence of n words."""
 
     lower: np.ndarray  # float64 [cells, symbols]
@@ -24,8 +37,7 @@ class Coarse(NamedTuple):
     out_upper: np.ndarray
     scale: np.ndarray  # float64 [cells]
     out_lower: np.ndarray  # float64 [symbols]
-    sums: np.ndarray  # float64 [binary rules]
-    right: np.ndarray  # int32 [binary rules]: the right child of each
+    sums: np.ndarray  # float64 [pairs]
     live: np.ndarray  # int32 [cells, symbols]: those of the upper layer, in the first places
     n_live: np.ndarray  # int32 [cells]
 
@@ -35,12 +47,11 @@ def probable(n, words, rules, chart, least, allowed):
     """Write which symbols are above each cell, in either layer, with a probability of at least ``least``.
 
     words (float64 [n, tags]).
-    rules: Symbols have one state each.
     allowed (bool [cells, symbols]).
     Returns False where the sentence has no tree.
     """
     symbols = len(rules.roots)
-    lower, upper, out_upper, scale, out_lower, sums, _, live, n_live = chart
+    lower, upper, out_upper, scale, out_lower, sums, live, n_live = chart
     for width in range(1, n + 1):
         for i in range(n - width + 1):
             j = i + width
@@ -56,8 +67,8 @@ def probable(n, words, rules, chart, least, allowed):
                     top = max(top, scale[cell_of(i, k)] + scale[cell_of(k, j)])
                 if top > -math.inf:
                     _sum_children(i, j, top, rules, chart)
-                    for r in range(len(sums)):
-                        low[rules.binary[r, 0]] += rules.binary_weights[r] * sums[r]
+                    for r in range(len(rules.binary)):
+                        low[rules.binary[r, 0]] += rules.binary_weights[r] * sums[rules.binary[r, 1]]
             total = 0.0
             for s in range(symbols):
                 total += low[s]
@@ -103,15 +114,16 @@ def probable(n, words, rules, chart, least, allowed):
                 allowed[cell, s] = max(low, upper[cell, s] * out_up[s]) >= least
                 mass += low
             if width > 1 and mass >= least * _SKIPPED:
-                for r in range(len(sums)):
-                    sums[r] = rules.binary_weights[r] * out_lower[rules.binary[r, 0]]
+                sums[:] = 0
+                for r in range(len(rules.binary)):
+                    sums[rules.binary[r, 1]] += rules.binary_weights[r] * out_lower[rules.binary[r, 0]]
                 _part_children(i, j, rules, chart)
     return True
 
 
 @kernel(inline=True)
 def _sum_children(i, j, top, rules, chart):
-    """Sum the products of what the children of each rule have inside, over the places where they part."""
+    """Sum the products of what each pair of children has inside, over the places where they part."""
     upper, scale, sums = chart.upper, chart.scale, chart.sums
     sums[:] = 0
     for k in range(i + 1, j):
@@ -123,13 +135,13 @@ def _sum_children(i, j, top, rules, chart):
         for place in range(chart.n_live[a]):
             l = chart.live[a, place]  # noqa: E741
             value = factor * upper[a, l]
-            for r in range(rules.by_left[l], rules.by_left[l + 1]):
-                sums[r] += value * right[chart.right[r]]
+            for pair in range(rules.by_left[l], rules.by_left[l + 1]):
+                sums[pair] += value * right[rules.right[pair]]
 
 
 @kernel(inline=True)
 def _part_children(i, j, rules, chart):
-    """Give to the parts of a cell what rules have outside, which ``sums`` has times their probability."""
+    """Give to the parts of a cell what the rules of each pair of children have outside, which ``sums`` has."""
     upper, out_upper, scale, sums = chart.upper, chart.out_upper, chart.scale, chart.sums
     here = scale[cell_of(i, j)]
     for k in range(i + 1, j):
@@ -141,8 +153,8 @@ def _part_children(i, j, rules, chart):
         for place in range(chart.n_live[a]):
             l, part = chart.live[a, place], 0.0  # noqa: E741
             value = factor * upper[a, l]
-            for r in range(rules.by_left[l], rules.by_left[l + 1]):
-                c = chart.right[r]
-                part += sums[r] * right[c]
-                out_right[c] += value * sums[r]
+            for pair in range(rules.by_left[l], rules.by_left[l + 1]):
+                c = rules.right[pair]
+                part += sums[pair] * right[c]
+                out_right[c] += value * sums[pair]
             out_upper[a, l] += factor * part

@@ -16,7 +16,7 @@ from aligntools.ground.compiler import kernel
 
 #: Columns of steps.
 SYMBOL, RULE, LEFT, RIGHT = range(4)
-#: What a draw still has to do: symbol, substate, span, whether the upper layer, the step above and its column.
+#: What a draw still has to do: symbol, state, span, whether the upper layer, the step above and its column.
 WAITING = 7
 
 
@@ -43,7 +43,7 @@ def ways_below(i, j, p, rules, members, charts, chart, best, found):
             for r in range(rules.by_left[l], rules.by_left[l + 1]):
                 if rules.binary[r, 0] != p or best.upper[b, rules.binary[r, 2]] == -math.inf:
                     continue
-                value = with_binary(0.0, -math.inf, r, cell, a, b, rules, members, charts)
+                value = with_binary(0.0, -math.inf, r, cell, a, b, members, charts)
                 if value > -math.inf:
                     found.rules[count], found.places[count], found.scores[count] = r, k, value
                     count += 1
@@ -59,7 +59,7 @@ def ways_above(cell, p, rules, members, charts, chart, best, found):
     for r in range(len(rules.unary)):
         if rules.unary[r, 0] != p or best.lower[cell, rules.unary[r, 1]] == -math.inf:
             continue
-        value = with_unary(0.0, -math.inf, r, cell, rules, members, charts)
+        value = with_unary(0.0, -math.inf, r, cell, members, charts)
         if value > -math.inf:
             found.rules[count], found.places[count], found.scores[count] = r, 0, value
             count += 1
@@ -83,14 +83,14 @@ def draw(n, rules, chart, uniform, waiting, steps):
     top, total, used, count = cell_of(0, n), 0.0, 1, 0
     for s in range(len(rules.roots)):
         total += rules.roots[s] * chart.upper[top, s]
-    left, symbol, substate = uniform[0] * total, 0, 0
+    left, symbol, state = uniform[0] * total, 0, 0
     for c in range(len(rules.first) - 1):
         for s in range(rules.first[c], rules.first[c + 1]):
             value = rules.roots[s] * chart.upper[top, s]
             if left >= 0 and value > 0:
-                symbol, substate = c, s - rules.first[c]
+                symbol, state = c, s
                 left -= value
-    _wait(waiting, 0, symbol, substate, 0, n, 1, -1, LEFT)
+    _wait(waiting, 0, symbol, state, 0, n, 1, -1, LEFT)
     depth = 1
     while depth > 0:
         depth -= 1
@@ -121,9 +121,9 @@ def draw(n, rules, chart, uniform, waiting, steps):
 
 
 @kernel(inline=True)
-def _wait(waiting, at, symbol, substate, i, j, upper, above, column):
+def _wait(waiting, at, symbol, state, i, j, upper, above, column):
     """Note what is to be drawn later."""
-    waiting[at, 0], waiting[at, 1], waiting[at, 2], waiting[at, 3] = symbol, substate, i, j
+    waiting[at, 0], waiting[at, 1], waiting[at, 2], waiting[at, 3] = symbol, state, i, j
     waiting[at, 4], waiting[at, 5], waiting[at, 6] = upper, above, column
 
 
@@ -137,9 +137,8 @@ def _step(steps, at, symbol, rule, above, column):
 
 @kernel(inline=True)
 def _draw_above(cell, p, x, rules, chart, u):
-    """Draw the unary rule above a state in the upper layer, -1 for none, and the child's substate."""
-    s = rules.first[p] + x
-    left = u * chart.upper[cell, s] - chart.lower[cell, s]
+    """Draw the unary rule above a state in the upper layer, -1 for none, and the child's state."""
+    left = u * chart.upper[cell, x] - chart.lower[cell, x]
     rule, child = -1, 0
     # where rounding leaves a rest, the last that has a probability is taken
     if chart.allowed[cell, p]:
@@ -148,12 +147,10 @@ def _draw_above(cell, p, x, rules, chart, u):
                 break
             if rules.unary[r, 0] != p:
                 continue
-            c = rules.unary[r, 1]
-            size = rules.first[c + 1] - rules.first[c]
-            at = rules.unary_at[r] + x * size
-            for y in range(size):
-                value = rules.unary_weights[at + y] * chart.lower[cell, rules.first[c] + y]
-                if left >= 0 and value > 0:
+            for e in range(rules.unary_at[r], rules.unary_at[r + 1]):
+                y = rules.unary_states[e, 1]
+                value = rules.unary_weights[e] * chart.lower[cell, y]
+                if rules.unary_states[e, 0] == x and left >= 0 and value > 0:
                     rule, child = r, y
                     left -= value
     return rule, child
@@ -161,9 +158,9 @@ def _draw_above(cell, p, x, rules, chart, u):
 
 @kernel(inline=True)
 def _draw_below(i, j, p, x, rules, chart, u):
-    """Draw the binary rule of a state in the lower layer, where its children part, and their substates."""
+    """Draw the binary rule of a state in the lower layer, where its children part, and their states."""
     cell = cell_of(i, j)
-    left = u * chart.lower[cell, rules.first[p] + x]
+    left = u * chart.lower[cell, x]
     rule, place, first, second = -1, i + 1, 0, 0
     for k in range(i + 1, j):
         a, b = cell_of(i, k), cell_of(k, j)
@@ -177,15 +174,10 @@ def _draw_below(i, j, p, x, rules, chart, u):
             for r in range(rules.by_left[l], rules.by_left[l + 1]):
                 if left < 0 or rules.binary[r, 0] != p:
                     continue
-                c = rules.binary[r, 2]
-                n_left, n_right = rules.first[l + 1] - rules.first[l], rules.first[c + 1] - rules.first[c]
-                at = rules.binary_at[r] + x * n_left * n_right
-                for y in range(n_left):
-                    over = factor * chart.upper[a, rules.first[l] + y]
-                    for z in range(n_right):
-                        value = over * rules.binary_weights[at] * chart.upper[b, rules.first[c] + z]
-                        at += 1
-                        if left >= 0 and value > 0:
-                            rule, place, first, second = r, k, y, z
-                            left -= value
+                for e in range(rules.binary_at[r], rules.binary_at[r + 1]):
+                    above, y, z = rules.binary_states[e]
+                    value = factor * rules.binary_weights[e] * chart.upper[a, y] * chart.upper[b, z]
+                    if above == x and left >= 0 and value > 0:
+                        rule, place, first, second = r, k, y, z
+                        left -= value
     return rule, place, first, second

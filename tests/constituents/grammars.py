@@ -46,7 +46,7 @@ def states_of(grammar, symbol):
 
 
 def as_dicts(grammar):
-    """Return binary and unary rules and roots of states."""
+    """Return binary and unary rules, those that have a probability, and roots of states."""
     found = []
     for rules, at, weights in (
         (grammar.binary, grammar.binary_at, grammar.binary_weights),
@@ -56,7 +56,8 @@ def as_dicts(grammar):
         for rule, begin, end in zip(rules.tolist(), at[:-1], at[1:], strict=True):
             block = weights[begin:end].reshape([grammar.substates[s] for s in rule])
             for place, weight in np.ndenumerate(block):
-                own[tuple(zip(rule, place, strict=True))] = float(weight)
+                if weight > 0:
+                    own[tuple(zip(rule, place, strict=True))] = float(weight)
         found.append(own)
     every = [state for symbol in range(len(grammar.symbols)) for state in states_of(grammar, symbol)]
     return (*found, dict(zip(every, grammar.roots.tolist(), strict=True)))

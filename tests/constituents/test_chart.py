@@ -27,10 +27,14 @@ def cell(i, j):
     return j * (j - 1) // 2 + i
 
 
-def examples(seed, n, most=2):
-    """Return a grammar, words, its chart with inside and outside, and all derivations."""
+def examples(seed, n, zeros=0):
+    """Return a grammar, a share of whose weights is 0, words, and all derivations."""
     rng = np.random.default_rng(seed)
-    grammar = random_grammar(rng, most, 0.25)  # with more rules naive enumeration takes seconds
+    grammar = random_grammar(rng, 2, 0.25)  # with more rules naive enumeration takes seconds
+    weights = (
+        np.where(rng.random(len(own)) < zeros, 0, own) for own in (grammar.binary_weights, grammar.unary_weights)
+    )
+    grammar = grammar.with_weights(*weights, grammar.roots)
     words, as_words = random_words(rng, grammar, n)
     binary, unary, roots = as_dicts(grammar)
     found = naive.sentence(binary, unary, roots, as_words)
@@ -40,7 +44,7 @@ def examples(seed, n, most=2):
 @settings(max_examples=8)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3))
 def test_inside_and_outside_are_those_of_all_derivations(seed, n):
-    grammar, words, found, _ = examples(seed, n)
+    grammar, words, found, _ = examples(seed, n, 0.2)
     level, chart, value = filled(grammar, words)
     if not found:
         assert value == -math.inf
@@ -52,6 +56,17 @@ def test_inside_and_outside_are_those_of_all_derivations(seed, n):
         expected[layer][cell(i, j), state_number(grammar, state)] = p
     np.testing.assert_allclose(chart.lower * chart.out_lower, expected["lower"], atol=1e-12)
     np.testing.assert_allclose(chart.upper * chart.out_upper, expected["upper"], atol=1e-12)
+
+
+def test_weights_next_to_nothing_are_left_out():
+    rng = np.random.default_rng(3)
+    grammar = random_grammar(rng, 3, 1.0)
+    words, _ = random_words(rng, grammar, 4)
+    values = []
+    for little in 0, 1e-17:
+        weights = [np.where(own > 0.1, own, little) for own in (grammar.binary_weights, grammar.unary_weights)]
+        values.append(filled(grammar.with_weights(*weights, grammar.roots), words)[2])
+    assert values[0] == values[1] < filled(grammar, words)[2]
 
 
 def read_off(best, grammar, own, i, j, of_states, upper=True):

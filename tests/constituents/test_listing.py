@@ -87,7 +87,7 @@ def test_the_probability_of_a_tree_is_that_of_its_derivations(seed, n):
     best, _ = max_rule(n, product, charts, parts[0])
     for _, steps in derivation_lists.BestTrees(n, product, charts, parts[0], best, values):
         expected = probabilities[bare_tree(steps, level, n)] * total
-        assert log_probability(steps, words[0], level.rules) == pytest.approx(math.log(expected))
+        assert log_probability(steps, words[0], level) == pytest.approx(math.log(expected))
 
 
 @pytest.mark.parametrize(
