@@ -192,6 +192,8 @@ def transfer_markup_files(
             aligner, _ = loaded(model, pool, watch, verify, Reading(), evidence)
         else:
             pairs = list(pairs)
+            if not pairs and train_source is None and train_input is None:
+                raise DataError(str(document or source), None, "has no segments to train on; give them, or more text")
             more = _more(train_source, train_target, train_input)
             how: dict[str, Any] = {"settings": training, "run": run, "keep_text": False, "progress": watch}
             aligner = trained(pairs, more, tokenizing, **how, **evidence.keywords())
