@@ -16,10 +16,15 @@ def trees(rules, tags, i, j, symbols):
                     yield weight, a, spans | more | {(i, j)}, uses + others + Counter([(a, left, right)])
 
 
-def expectations(roots, rules, tags):
-    """Return a sentence's probability, expected uses of roots and of rules, and probabilities of spans."""
+def expectations(roots, rules, tags, brackets=()):
+    """Return a sentence's probability, expected uses of roots and of rules, and probabilities of spans.
+
+    brackets: Trees with a span that crosses one of these are left out.
+    """
     total, by_root, uses, spans = 0.0, Counter(), Counter(), Counter()
     for weight, top, inside, used in trees(rules, tags, 0, len(tags), len(roots)):
+        if any(i < begin < j < end or begin < i < end < j for i, j in inside for begin, end in brackets):
+            continue
         weight *= roots[top]
         total += weight
         by_root[top] += weight

@@ -24,7 +24,8 @@ _WITHOUT = "Without trees (--text)"
 @click.command(
     "train-grammar",
     cls=options.Command,
-    basic="treebanks text output latent members functions symbols estimator column format log_json threads seed quiet",
+    basic="treebanks text output latent members functions symbols estimator brackets column format log_json threads"
+    " seed quiet",
 )
 @options.group(
     "Common options",
@@ -73,7 +74,8 @@ def command(**o: Any) -> None:
     grammar, of words with or without tags.
 
     With --text there are no trees: rules between symbols without names are learned from tags by EM (Lari & Young 1990)
-    or variational Bayes. With --estimator neural, networks make the rules, of tags or words; in a compound PCFG rules
+    or variational Bayes, of trees in brackets without crossing them (--brackets; Pereira & Schabes 1992). With
+    --estimator neural, networks make the rules, of tags or words; in a compound PCFG rules
     also depend on a latent vector of the sentence (Kim, Dyer & Rush 2019). `parse` needs text with tags where the
     grammar was learned from tags.
 

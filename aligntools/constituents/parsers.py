@@ -14,7 +14,7 @@ from aligntools.constituents.inducing.model import InducedGrammar
 from aligntools.constituents.model import ConstituentModel
 from aligntools.constituents.neural.model import NeuralGrammar
 from aligntools.constituents.settings import GrammarDecisions, GrammarSettings, InducedGrammarSettings, TreeLists
-from aligntools.formats.annotation.brackets import SomeTrees, Tree, clean, trees_given
+from aligntools.formats.annotation.brackets import SomeTrees, Tree, clean, plain_trees, trees_given
 from aligntools.formats.annotation.conll import Conll, column_place
 from aligntools.formats.inputs.annotation import (
     Annotator,
@@ -415,7 +415,6 @@ def train_grammar(
 def _trees_of(treebanks: Any, functions: bool) -> tuple[list[Tree], int, str]:
     """Return the trees to learn from, how many were empty, and what messages call the first treebank."""
     from aligntools.constituents.binarization import without_repeats
-    from aligntools.formats.annotation.brackets import plain_trees
 
     banks = [treebanks] if isinstance(treebanks, str | os.PathLike) else list(treebanks)
     if not all(isinstance(bank, os.PathLike) or (isinstance(bank, str) and bank.lstrip()[:1] != "(") for bank in banks):
@@ -576,7 +575,8 @@ def induce_grammar(
     ----------
     text : str, path, Tokens, Conll, or iterable of sentences with tags
         CoNLL, or lines of ``word_TAG``. With ``terminals="words"`` also plain text, and sentences are lines of words,
-        lists of words, or lists of pairs of word and tag; tags tell what is punctuation.
+        lists of words, or lists of pairs of word and tag; tags tell what is punctuation. With ``brackets`` trees, as
+        for `train_grammar`.
     settings, reading, run : InducedGrammarSettings, TagReading, Run or None
         The options below, whole. One process does this.
     progress : callable, True or None
@@ -609,8 +609,16 @@ def induce_grammar(
     settings = given.take(InducedGrammarSettings, settings)
     reading, run = given.take(TagReading, reading), given.take(Run, run).here()
     given.end()
-    of_words = settings.terminals == "words"
-    read = read_words_or_tags(text, reading) if of_words else read_annotated(text, reading)  # type: ignore[arg-type]
+    of_words, spans = settings.terminals == "words", None
+    if settings.brackets:
+        if reading != TagReading():
+            raise UsageProblem("`brackets` are of trees, whose tags need no `column`, `format` or `separator`")
+        trees = plain_trees(trees_given(text, IN_MEMORY)[0])[0]
+        spans = [[(i, j) for _, i, j in tree.spans()] for tree in trees]
+        leaves = [tree.leaves() for tree in trees]
+        read = tagged_tokens_of([[(leaf.word or "", leaf.label) for leaf in own] for own in leaves])
+    else:
+        read = read_words_or_tags(text, reading) if of_words else read_annotated(text, reading)  # type: ignore[arg-type]
     (check_words if of_words else check_tags)(text, read)
     edges = list(pairwise(read.offsets.tolist()))
     words = [list(map(decoded, read.words[begin:end])) for begin, end in edges]
@@ -630,7 +638,7 @@ def induce_grammar(
         else:
             from aligntools.constituents.inducing.training import train
 
-            found = train(tags or [], settings, pool, report, {"column": reading.tags})
+            found = train(tags or [], settings, pool, report, {"column": reading.tags}, spans)
     if found is None:
         punctuation = " without its punctuation" if settings.punct == "drop" else ""
         which = f"none has 2 to {settings.max_length} words{punctuation}"

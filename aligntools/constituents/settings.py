@@ -166,6 +166,14 @@ class InducedGrammarSettings(Settings):
         said="`terminals=words` needs `estimator=neural` or `estimator=compound`",
         group=_GROUP,
     )
+    brackets: bool = option(
+        False,
+        "The text is trees in brackets, and only trees that cross none of theirs are learned from. They may be partial,"
+        " and labels do not count.",
+        needs=("estimator=em|estimator=vb",),
+        said="`brackets` are for `estimator=em` and `estimator=vb`",
+        group=_GROUP,
+    )
     preterminals: int = option(
         60, "neural, compound: hidden symbols above words or tags.", allowed=counts(1, 500), group=_GROUP
     )

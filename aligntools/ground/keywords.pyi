@@ -160,6 +160,7 @@ class InducedGrammarKeywords(TypedDict, total=False):
     symbols: int
     estimator: Literal["em", "vb", "neural", "compound"]
     terminals: Literal["tags", "words"]
+    brackets: bool
     preterminals: int
     width: int
     epochs: int

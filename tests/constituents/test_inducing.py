@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.constituents.inducing.model import DenseRules, InducedGrammar, best_spans, expected_counts
+from aligntools.constituents.inducing.model import Brackets, DenseRules, InducedGrammar, best_spans, expected_counts
 from aligntools.constituents.inducing.training import learn, train
 from aligntools.constituents.settings import InducedGrammarSettings
 from aligntools.ground.em import normalized
@@ -32,12 +32,17 @@ def text(sentences):
 @given(
     st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(1, 3), st.lists(st.integers(2, 5), min_size=1, max_size=3)
 )
-def test_expectations_are_those_of_all_trees(seed, symbols, n_tags, lengths):
+def test_expectations_are_those_of_all_trees_that_cross_no_bracket(seed, symbols, n_tags, lengths):
     rng = np.random.default_rng(seed)
     model = random_rules(rng, symbols, n_tags)
     sentences = [rng.integers(n_tags, size=n) for n in lengths]
-    counts, log_likelihood, without = expected_counts(model, *text(sentences))
-    found = [naive.expectations(model.roots, model.rules, s.tolist()) for s in sentences]
+    ends = [sorted(rng.choice(n + 1, 2, replace=False).tolist()) for n in lengths]
+    brackets = [[tuple(own)] if some else [] for own, some in zip(ends, rng.random(len(lengths)) < 0.6, strict=True)]
+    counts, log_likelihood, without = expected_counts(model, *text(sentences), brackets=Brackets.of(brackets))
+    found = [
+        naive.expectations(model.roots, model.rules, s.tolist(), own)
+        for s, own in zip(sentences, brackets, strict=True)
+    ]
     assert without == 0
     assert log_likelihood == pytest.approx(sum(math.log(total) for total, *_ in found))
     roots, rules = np.zeros_like(model.roots), np.zeros_like(model.rules)
@@ -119,6 +124,18 @@ def trained(**options):
     found = train(SENTENCES, InducedGrammarSettings(symbols=3, iterations=10, **options))
     assert found is not None
     return found
+
+
+def test_brackets_hold_the_spans_and_know_nothing_of_punctuation():
+    chosen = InducedGrammarSettings(symbols=3, iterations=10)
+    tags = [["DT", "NN", "VB", "DT", "NN"], ["NN", "VB", "IN", "DT", "NN"]] * 10
+    marked = [["``", "DT", "NN", "''", "VB", "DT", "NN", "."], ["NN", ",", "VB", "IN", "DT", ",", "NN", "."]] * 10
+    model, _ = train(tags, chosen, spans=[[(0, 2), (2, 5)], [(0, 3), (2, 3)]] * 10)
+    (first, second) = model.parse(tags[:2], tags[:2]).trees
+    assert {(0, 2), (2, 5)} <= {span[1:] for span in first.spans()}
+    assert (0, 3) in {span[1:] for span in second.spans()}
+    other, _ = train(marked, chosen, spans=[[(0, 4), (4, 7), (7, 8)], [(0, 4), (3, 4)]] * 10)
+    assert other.rules.rules.tobytes() == model.rules.rules.tobytes()
 
 
 def test_a_model_comes_back(tmp_path):

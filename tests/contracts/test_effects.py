@@ -33,6 +33,7 @@ train-hmm -q --tagged S/en.conllu --latent 2 --members 2 --iterations 3 -o OUT: 
     --seed 2; --column xpos
 train-grammar -q --treebank S/en.mrg -o OUT: --set horizontal=1; --set vertical=1
 train-grammar -q --treebank S/en.mrg -o OUT --latent 1 --iterations 4: --set merge=0.2; --set smoothing=0.05; --seed 7
+train-grammar -q --text S/en.mrg --symbols 3 --iterations 4 -o OUT: --brackets; --estimator vb; --prior 1; --seed 2
 train-classes -q S/de-en.de -n 12: --seed 2; --iterations 1; --restarts 3; --min-count 2
 extract-grammar -q -s S/de-en.de -t S/de-en.en -a links: --max-span 3; --set max_symbols=3; --set nonterminals=1;
     --set min_hole=2; --phrases tight; --features cdec; --keep 1; --min-count 1

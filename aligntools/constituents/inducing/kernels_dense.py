@@ -9,6 +9,8 @@ between symbols, ``TN[t, A, C]`` with tag t on the left, ``NT[t, A, B]`` with it
 The numbers of a span are kept divided by their sum, whose logarithm is ``scale``; so sentences of any length neither
 under- nor overflow. ``out(i, j, A)`` is kept multiplied by that sum and divided by the probability of the sentence:
 times ``in`` it is the probability that A is above the span.
+
+A sentence may have brackets (Pereira & Schabes 1992): spans that cross one of them are closed, and have nothing inside.
 """
 
 import math
@@ -35,6 +37,7 @@ class TensorChart(NamedTuple):
     inside: np.ndarray  # float64 [n, n + 1, K]
     outside: np.ndarray  # float64 [n, n + 1, K]
     scale: np.ndarray  # float64 [n, n + 1]
+    open: np.ndarray  # bool [n, n + 1]
     products: np.ndarray  # float64 [K, K]
     adjoint: np.ndarray  # float64 [K, K]
 
@@ -48,6 +51,9 @@ def fill_inside(tags, rules, chart):
         for i in range(n - width + 1):
             j = i + width
             here = inside[i, j]
+            if not chart.open[i, j]:
+                here[:], scale[i, j] = 0, -math.inf
+                continue
             if width == 2:
                 top = 0.0
                 for a in range(size):
@@ -56,6 +62,9 @@ def fill_inside(tags, rules, chart):
                 top = max(scale[i + 1, j], scale[i, j - 1])
                 for k in range(i + 2, j - 1):
                     top = max(top, scale[i, k] + scale[k, j])
+                if top == -math.inf:
+                    here[:], scale[i, j] = 0, -math.inf
+                    continue
                 _children(i, j, top, inside, scale, products)
                 first, last = math.exp(scale[i + 1, j] - top), math.exp(scale[i, j - 1] - top)
                 right, left = inside[i + 1, j], inside[i, j - 1]
@@ -90,6 +99,8 @@ def _children(i, j, top, inside, scale, products):
     products[:] = 0
     for k in range(i + 2, j - 1):
         factor = math.exp(scale[i, k] + scale[k, j] - top)
+        if factor == 0:
+            continue
         left, right = inside[i, k], inside[k, j]
         for b in range(size):
             value, row = factor * left[b], products[b]
@@ -117,7 +128,7 @@ def fill_outside(tags, rules, chart, counts):
     expected number. Those of roots are expected numbers already.
     """
     n, size = len(tags), len(rules.roots)
-    inside, outside, scale, products, adjoint = chart
+    inside, outside, scale, _, products, adjoint = chart
     outside[:n, : n + 1] = 0
     total = 0.0
     for a in range(size):
@@ -173,17 +184,33 @@ def fill_outside(tags, rules, chart, counts):
                         over_left[b] += factor * part
 
 
+@kernel(inline=True)
+def _close(n, brackets, opened):
+    """Write which spans of a sentence cross none of its brackets."""
+    opened[:n, : n + 1] = True
+    for k in range(len(brackets)):
+        begin, end = brackets[k]
+        for i in range(begin):
+            opened[i, begin + 1 : end] = False
+        for i in range(begin + 1, end):
+            opened[i, end + 1 : n + 1] = False
+
+
 @kernel
-def expect(tags, offsets, first, last, rules, chart, counts):
+def expect(tags, offsets, brackets, brackets_at, first, last, rules, chart, counts):
     """Add up expectations of sentences ``first`` to ``last``; return their log-probability and the number without one.
 
     Sentences of one word have no rule and count nothing.
+
+    brackets (int32 [brackets, 2]), brackets_at (int64 [sentences + 1]): Begin and end; where those of each sentence
+        begin, and the end.
     """
     total, without = 0.0, 0
     for s in range(first, last):
         sentence = tags[offsets[s] : offsets[s + 1]]
         if len(sentence) < 2:
             continue
+        _close(len(sentence), brackets[brackets_at[s] : brackets_at[s + 1]], chart.open)
         value = fill_inside(sentence, rules, chart)
         if value == -math.inf:
             without += 1

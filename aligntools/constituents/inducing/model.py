@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -20,6 +20,23 @@ from aligntools.words.vocabulary import Vocabulary
 
 #: Blocks of a text, and numbers that their counts may have together; fixed, so that threads never show.
 BLOCKS, ROOM = 16, 1 << 25
+
+
+class Brackets(NamedTuple):
+    """What is known of the trees of sentences: spans that none of their constituents crosses.
+
+    spans (int32 [brackets, 2]): First word and the one after the last, from 0 in each sentence.
+    at (int64 [sentences + 1]): Where those of each sentence begin, and the end.
+    """
+
+    spans: np.ndarray
+    at: np.ndarray
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sequence[tuple[int, int]]]) -> "Brackets":
+        """Put together the spans of each sentence."""
+        spans = np.array([span for own in sentences for span in own], np.int32).reshape(-1, 2)
+        return cls(spans, np.append(0, np.cumsum(list(map(len, sentences)))).astype(np.int64))
 
 
 @dataclass(frozen=True)
@@ -74,10 +91,9 @@ class DenseRules:
 def chart(longest: int, size: int) -> kernels_dense.TensorChart:
     """Return memory for sentences of up to ``longest`` words and a grammar of ``size`` symbols."""
     spans = longest, longest + 1
-    square = size, size
-    return kernels_dense.TensorChart(
-        np.zeros((*spans, size)), np.zeros((*spans, size)), np.zeros(spans), np.zeros(square), np.zeros(square)
-    )
+    inside, outside = np.zeros((*spans, size)), np.zeros((*spans, size))
+    products, adjoint = np.zeros((size, size)), np.zeros((size, size))
+    return kernels_dense.TensorChart(inside, outside, np.zeros(spans), np.ones(spans, np.bool_), products, adjoint)
 
 
 def zeros(symbols: int, tags: int) -> kernels_dense.TensorRules:
@@ -90,18 +106,23 @@ def _blocks(lengths: np.ndarray, most: int) -> list[tuple[int, int]]:
 
 
 def expected_counts(
-    weights: DenseRules, tags: np.ndarray, offsets: np.ndarray, pool: Pool | None = None
+    weights: DenseRules,
+    tags: np.ndarray,
+    offsets: np.ndarray,
+    pool: Pool | None = None,
+    brackets: Brackets | None = None,
 ) -> tuple[DenseRules, float, int]:
     """Return expected counts, the log-likelihood of the text, and the number of sentences that have no tree.
 
     weights: Of at most 1; need not be normalized. tags (int32 [words]), offsets (int64 [sentences + 1]): From 0.
     """
+    brackets = brackets or Brackets.of([()] * (len(offsets) - 1))
     lengths, size, n_tags, tables = np.diff(offsets), len(weights.roots), weights.n_tags, weights.tables()
 
     def work(block: tuple[int, int]) -> tuple[kernels_dense.TensorRules, float, int]:
         counts = zeros(size, n_tags)
         memory = chart(int(lengths[block[0] : block[1]].max()), size)
-        return counts, *kernels_dense.expect(tags, offsets, *block, tables, memory, counts)
+        return counts, *kernels_dense.expect(tags, offsets, *brackets, *block, tables, memory, counts)
 
     total, log_likelihood, without = zeros(size, n_tags), 0.0, 0
     for counts, value, bad in over(pool, work, _blocks(lengths, ROOM // weights.rules.size)):

@@ -1,11 +1,22 @@
-"""Training a grammar of binary rules from tags alone, by EM (Lari & Young 1990) or variational Bayes."""
+"""Training a grammar of binary rules from tags, by EM (Lari & Young 1990) or variational Bayes.
+
+Where brackets are known, only trees that cross none of them are counted (Pereira & Schabes 1992).
+"""
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate, compress
 from typing import Any
 
 import numpy as np
 
-from aligntools.constituents.inducing.model import MOST, DenseRules, InducedGrammar, expected_counts, is_punctuation
+from aligntools.constituents.inducing.model import (
+    MOST,
+    Brackets,
+    DenseRules,
+    InducedGrammar,
+    expected_counts,
+    is_punctuation,
+)
 from aligntools.constituents.settings import InducedGrammarSettings
 from aligntools.ground import em
 from aligntools.ground.errors import UsageProblem
@@ -23,6 +34,7 @@ def learn(
     settings: InducedGrammarSettings,
     pool: Pool | None = None,
     report: Callable[[int, float], None] | None = None,
+    brackets: Brackets | None = None,
 ) -> em.EmResult[DenseRules]:
     """Learn from as many random starts as the settings say; return the best.
 
@@ -41,7 +53,7 @@ def learn(
     return em.best_start(
         em.fit(
             started(number),
-            lambda weights: expected_counts(weights, tags, offsets, pool)[:2],
+            lambda weights: expected_counts(weights, tags, offsets, pool, brackets)[:2],
             lambda counts: em.maximized(counts.rows(), prior, variational, DenseRules.of_rows),
             settings.iterations,
             settings.tolerance,
@@ -62,14 +74,17 @@ def train(
     pool: Pool | None = None,
     report: Callable[[int, float], None] | None = None,
     about: dict[str, Any] | None = None,
+    spans: Sequence[Sequence[tuple[int, int]]] | None = None,
 ) -> tuple[InducedGrammar, dict[str, Any]] | None:
     """Learn a grammar; return it with figures about the training, or nothing when no sentence is left to learn from.
 
     sentences: Their tags.
+    spans: Brackets of each, first word and the one after the last.
     """
     settings = settings or InducedGrammarSettings()
     drops = settings.punct == "drop"
-    texts = [[tag for tag in tags if not (drops and is_punctuation(tag))] for tags in sentences]
+    kept = [[not (drops and is_punctuation(tag)) for tag in tags] for tags in sentences]
+    texts = [list(compress(tags, own)) for tags, own in zip(sentences, kept, strict=True)]
     lengths = np.array([len(tags) for tags in texts], np.int64)
     keep = (lengths >= 2) & (lengths <= settings.max_length)
     if not keep.any():
@@ -85,7 +100,12 @@ def train(
         raise UsageProblem(f"{settings.symbols} symbols are too many with {n} tags")
     numbers = known.ids([tag.encode("utf-8", "surrogateescape") for tags in texts for tag in tags]) - 1
     offsets = np.append(0, np.cumsum(lengths[keep])).astype(np.int64)
-    fit = learn(numbers.astype(np.int32), offsets, n, settings, pool, report)
+    brackets = None
+    if spans is not None:
+        before = [list(accumulate(own, initial=0)) for own in kept]
+        moved = [[(at[i], at[j]) for i, j in own] for own, at in zip(spans, before, strict=True)]
+        brackets = Brackets.of(list(compress(moved, keep.tolist())))
+    fit = learn(numbers.astype(np.int32), offsets, n, settings, pool, report, brackets)
     model = InducedGrammar(known, fit.model, settings.header() | (about or {}))
     return model, figures(lengths, settings, fit) | {"tags": n, "steps": len(fit.values) - 1}
 

@@ -12,7 +12,7 @@ are the derivatives of the sentence's log-probability by logarithms of rules' pr
 import numpy as np
 
 from aligntools.constituents.inducing import kernels_dense
-from aligntools.constituents.inducing.model import chart, zeros
+from aligntools.constituents.inducing.model import Brackets, chart, zeros
 
 #: Of a word that no preterminal has.
 _LEAST = 1e-300
@@ -42,8 +42,8 @@ def _places(
     return rules, shares, float(np.log(most).sum())
 
 
-def _sentence(n: int) -> tuple[np.ndarray, np.ndarray, int, int]:
-    return np.arange(n, dtype=np.int32), np.array([0, n], np.int64), 0, 1
+def _sentence(n: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.arange(n, dtype=np.int32), np.array([0, n], np.int64)
 
 
 def expectations(
@@ -59,7 +59,7 @@ def expectations(
     """
     n, size = len(emissions), len(tables.roots)
     (own, shares, lost), counts = _places(tables, emissions), zeros(size, n)
-    value, _ = kernels_dense.expect(*_sentence(n), own, chart(n, size), counts)
+    value, _ = kernels_dense.expect(*_sentence(n), *Brackets.of([()]), 0, 1, own, chart(n, size), counts)
     return value + lost, *_carried_back(tables, shares, counts)
 
 
@@ -95,5 +95,5 @@ def best_tree(tables: kernels_dense.TensorRules, emissions: np.ndarray) -> tuple
         return nodes, 0.0, emissions / np.maximum(emissions.sum(), _LEAST)
     (own, shares, lost), counts = _places(tables, emissions), zeros(size, n)
     memory = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1), np.int64)
-    kernels_dense.decode(*_sentence(n), own, chart(n, size), counts, *memory, nodes, scores)
+    kernels_dense.decode(*_sentence(n), 0, 1, own, chart(n, size), counts, *memory, nodes, scores)
     return nodes, float(scores[0]) + lost, _carried_back(tables, shares, counts)[1]
