@@ -13,6 +13,7 @@ from aligntools.aligning.priors import WeightedPriors, joined_with
 from aligntools.aligning.settings import AlignerSettings, PriorWeights, ReconstructionSettings
 from aligntools.aligning.training.sampling import LastPass
 from aligntools.aligning.training.view_priors import GivenPriors
+from aligntools.formats.links.priors import combined
 from aligntools.formats.text.corpus import Bitext, without_blanks
 from aligntools.formats.text.text_settings import Reading
 from aligntools.ground.parallel import Pool, pool_of
@@ -79,8 +80,6 @@ def train_with(
     splitting = bitext.splitting
     if bitext.skipped.total > max(MANY_BLANK, len(bitext) // 2):
         bitext, keep_text, links = without_blanks(bitext), True, None  # the words are shared with the whole text
-    if counts is not None and len(counts) and settings.subwords is None:  # pieces would not know of what words have
-        settings = replace(settings, subwords=0)
     best = settings.decides and start is None
     settings = settings.resolved(len(bitext.source.tokens))
     network = best or (start is not None and start.decision is not None and reconstruction is None)
@@ -92,6 +91,7 @@ def train_with(
 
         rounds = shipped().network, rounds_of(None, shipped().network, len(bitext), read=known.read if known else 0.0)
     _, count = rounds or (None, 1)
+    pieces = [own.of_pieces for own in (priors, known) if own is not None and own.of_pieces is not None]
     counts, weights = joined_with(counts, known.priors if known else None, weights)
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
     total += (count - 1) * count_steps(settings, None, False) + bool(network)
@@ -118,7 +118,7 @@ def train_with(
             reconstruction=reconstruction,
             report=report,
             keep_text=keep_text,
-            given=GivenPriors(counts, weights, known.of_pieces if known else None),
+            given=GivenPriors(counts, weights, combined(pieces) if pieces else None),
             last_pass=links if count == 1 else None,
             learned=learned.model if learned else None,
         )

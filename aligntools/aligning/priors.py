@@ -93,6 +93,16 @@ class WeightedPriors:
         """Read priors where there are any; see `read_priors`."""
         return None if priors is None else cls(read_priors(priors), weights)
 
+    @property
+    def of_pieces(self) -> Priors | None:
+        """Links of words, in full, which their pieces have too."""
+        words, table = self.counts, self.counts.lexical
+        kept = (table.keys > 0).all(1)
+        if not kept.any():
+            return None
+        lexical = Counted(table.keys[kept], table.alphas[kept] * self.weights.prior_lexical)
+        return Priors(words.source_vocabulary, words.target_vocabulary, lexical)
+
     def tell_unused(self) -> None:
         """Log which weights were chosen of what the counts do not have."""
         kinds = {"prior_lexical": ("LEX",), "prior_fertility": ("FERF", "FERR"), "prior_jumps": ("HMMF", "HMMR")}

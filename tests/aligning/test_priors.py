@@ -273,17 +273,19 @@ def test_models_with_priors(priors, tmp_path):
     again = [str(a) for a in at.Aligner.load(tmp_path / "model.atm").align_batch(*text)]
     assert again == [str(a) for a in one]
     text = lines("de-en.de", 40), lines("de-en.en", 40)
-    plain, empty, words, light = (
-        at.align(*text, **how)
-        for how in (
-            {}, {"priors": Priors()},
-            {"subwords": 0}, {"priors": whole_priors(), "prior_lexical": 0, "prior_fertility": 0, "prior_jumps": 0},
-        )
-    )  # fmt: skip
-    assert len(plain.probabilities) != len(words.probabilities)  # priors are of words: pieces are left out
-    for one, other in ((plain, empty), (words, light)):
-        assert (one.probabilities == other.probabilities).all()
-        assert (one.table.pairs == other.table.pairs).all()
+    nothing = {"priors": whole_priors(), "prior_lexical": 0, "prior_fertility": 0, "prior_jumps": 0}
+    plain, empty, light = (at.align(*text, **how) for how in ({}, {"priors": Priors()}, nothing))
+    for other in (empty, light):
+        assert (plain.probabilities == other.probabilities).all()
+        assert (plain.table.pairs == other.table.pairs).all()
+
+
+def test_pieces_know_of_words_that_the_text_does_not_have():
+    text = lines("de-en.de", 40), lines("de-en.en", 40)
+    others = priors_of([("xxbrücke", "yybridge", 50), ("xxgemeinde", "yyvillage", 50)])
+    for subwords, known in ((None, True), (0, False)):
+        plain, other = (at.align(*text, subwords=subwords, priors=own) for own in (None, others))
+        assert np.array_equal(plain.probabilities, other.probabilities) != known
 
 
 def test_priors_that_are_told(caplog):

@@ -23,6 +23,8 @@ from aligntools.words.vocabulary import Vocabulary
 _log = logging.getLogger("aligntools")
 #: Words without a link for each one with links, where priors do not count them: eflomal's do not.
 UNLINKED = 0.2
+#: Links of words that are cut into pieces at a time.
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,15 +152,20 @@ def of_pieces(priors: Priors, source: Subwords, target: Subwords, lowercase: boo
         for words, subwords in ((priors.source_vocabulary, source), (priors.target_vocabulary, target))
     )
     s_starts, t_starts = (np.cumsum(sizes) - sizes for sizes in (s_sizes, t_sizes))
-    s, t = priors.lexical.keys.T.astype(np.int64)
-    cells = s_sizes[s] * t_sizes[t]
-    rows = np.repeat(np.arange(len(s)), cells)
-    place = np.arange(len(rows)) - np.repeat(np.cumsum(cells) - cells, cells)
-    wide = t_sizes[t][rows]
-    columns = s_ids[s_starts[s[rows]] + place // wide] + 1, t_ids[t_starts[t[rows]] + place % wide] + 1
-    share = priors.lexical.alphas[rows] / np.maximum(s_sizes[s], t_sizes[t])[rows]
+    found = Counted.none(2)
+    for begin in range(0, len(priors.lexical), _BLOCK):
+        s, t = priors.lexical.keys[begin : begin + _BLOCK].T.astype(np.int64)
+        alphas = priors.lexical.alphas[begin : begin + _BLOCK]
+        cells = s_sizes[s] * t_sizes[t]
+        rows = np.repeat(np.arange(len(s)), cells)
+        place = np.arange(len(rows)) - np.repeat(np.cumsum(cells) - cells, cells)
+        wide = t_sizes[t][rows]
+        columns = s_ids[s_starts[s[rows]] + place // wide] + 1, t_ids[t_starts[t[rows]] + place % wide] + 1
+        share = alphas[rows] / np.maximum(s_sizes[s], t_sizes[t])[rows]
+        both = [np.append(found.keys[:, k], columns[k]) for k in range(2)]
+        found = Counted.of(both, np.append(found.alphas, share))
     names = [Vocabulary.from_words(pieces) for pieces in (s_names, t_names)]
-    return Priors(names[0], names[1], Counted.of(columns, share))
+    return Priors(names[0], names[1], found)
 
 
 def _fertilities(table: Counted, ids: np.ndarray, size: int, weight: float) -> np.ndarray:
