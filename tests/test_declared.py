@@ -165,6 +165,8 @@ def test_values_are_held_against_types_choices_and_ranges():
         (Some("c"), "kind is one of a, b, not c"),
         (Some(sizes=(0,)), "sizes must be a whole number above|sizes must be a whole number from 1"),
         (Some(on=1), "on is True or False, not 1"),
+        (Some(on="True"), "on is True or False, not 'True'"),
+        (Some(sizes=("2",)), "sizes must be a whole number from 1 .*, not '2'"),
         (Some(on=True, off=True), "on and off exclude each other"),
         (Some(run=0), "run must be"),
     ):

@@ -28,7 +28,7 @@ from aligntools.cli.reporter import reporting
     ),
     options.written(
         "--segments",
-        excludes=("target", "model", "train", "report"),
+        excludes=("target", "model", "train", "report", "output"),
         help="Write the text of the segments of an HTML or DOCX document, one a line, to be translated; nothing else.",
     ),
     options.output(help="Write the translations with tags to this file instead of standard output."),

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Literal, Self, TypeVar, cast
 
 from aligntools.ground.errors import UsageProblem, as_keyword, named
-from aligntools.ground.ranges import Range, shown
+from aligntools.ground.ranges import Range, quoted, shown
 
 #: By the class of settings: what a field was called, and what it is called now, ``not`` before one that says the
 #: opposite, and with a value where the old name said it: ``decode=viterbi``.
@@ -174,7 +174,7 @@ class Declared:
             elif self.option.allowed is not None:
                 self.option.allowed.check(f"`{self.name}`", one)
             elif self.kind is bool and not isinstance(one, bool):
-                raise UsageProblem(f"`{self.name}` is True or False, not {shown(one)}")
+                raise UsageProblem(f"`{self.name}` is True or False, not {quoted(one)}")
 
 
 def _type_of(annotation: Any) -> tuple[type, bool, bool, tuple[str, ...], tuple[type, ...]]:

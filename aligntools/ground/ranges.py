@@ -50,7 +50,7 @@ class Range:
     def check(self, name: str, value: object) -> None:
         """Raise a `UsageProblem` for what is not in the range."""
         if value not in self:
-            raise UsageProblem(f"{name} must be {self}, not {shown(value)}")
+            raise UsageProblem(f"{name} must be {self}, not {quoted(value)}")
 
 
 def shown(value: object) -> str:
@@ -60,6 +60,11 @@ def shown(value: object) -> str:
     except (ValueError, RecursionError):  # an integer of thousands of digits, a list of lists of lists
         text = "something longer"
     return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def quoted(value: object) -> str:
+    """Return a value for a message, text in quotes: ``'2'`` is no number."""
+    return f"'{shown(value)}'" if isinstance(value, str) else shown(value)
 
 
 def counts(low: int = 0, high: int = MOST) -> Range:

@@ -305,7 +305,7 @@ def extract_lexicon(
         dropped = len(links.pairs) - len(good)
         links = Links(links.pairs[good], np.searchsorted(good, links.offsets))
         if dropped:
-            _log.info("%s: %d links past the end of a sentence left out", name, dropped)
+            _log.warning("%s: %d links past the end of a sentence left out", name, dropped)
     if bitext.skipped.total:
         _log.info("pairs without words: %s", bitext.skipped.summary())
     return count_links(bitext, links)

@@ -585,7 +585,7 @@ def check_words(
                 break
         problem = f"has {other_length} words where the gold at {place} has {length}{first}"
         if length == other_length:
-            problem = f"has other words than the gold at {place}{first} (`ignore_forms` scores it all the same)"
+            problem = f"has other words than the gold at {place}{first} (`ignore_forms=True` scores it all the same)"
         raise DataError(name, _line(other, s), f"sentence {s + 1} {problem}")
     if len(lengths) != len(theirs):
         named = "" if gold_name == "gold" else f" {gold_name}"

@@ -71,7 +71,7 @@ NO_SENTENCE = "a sentence is a string or a list of strings, not int"
         (lambda x: x["tagger"].tag(["the bus leaves"]), f"the word 'the bus leaves' {NO_WORD}"),
         (lambda x: list(x["tagger"].tag_batch([["the bus"]])), NO_WORD),
         (lambda x: list(x["tagger"].tag_batch(3)), "int is not text"),
-        (lambda x: list(x["tagger"].tag_batch("the bus")), "str is not text"),
+        (lambda x: list(x["tagger"].tag_batch("the bus")), "str is not text .*; a text is a list of sentences.$"),
         (lambda x: at.view([("a", "b")] * 2 + ["c", "d"], ["0-0"] * 4), "<text>: 4 texts; give .source, target."),
         (lambda x: at.project(["a_B"], ["a"], ["0-0"]), "source: list is not CoNLL"),
         (lambda x: x["tagger"].tag(3), NO_SENTENCE),

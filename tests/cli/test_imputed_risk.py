@@ -327,5 +327,5 @@ def test_references_that_can_be_derived_are_counted(learn, refused, supervised, 
     assert (0 < reached < of, of) == (True, 17)
     strange = file("strange.en", b"".join(b"nowhere .\n" if line else b"\n" for line in range(17)))
     given = (*supervised[:3], strange, "--method", "likelihood", "--forest")
-    assert fails(refused(*given), "derives no reference", "--set oracle", status=2)
+    assert fails(refused(*given), "derives no reference", "--set oracle=true takes", status=2)
     learn(*given, "--set", "oracle=true")

@@ -1,5 +1,6 @@
 """Damage to model files is noticed, wherever it is; what was written before there were checksums is read as it was."""
 
+import gzip
 import importlib.metadata
 import importlib.util
 import json
@@ -177,6 +178,20 @@ def test_devices_and_pipes_are_not_replaced(tmp_path):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     reader.join()
     assert received == [write(tmp_path / "model").read_bytes()]
+
+
+def test_a_model_is_written_to_standard_output_and_no_file_is_called_so(tmp_path, monkeypatch, capfdbinary):
+    monkeypatch.chdir(tmp_path)
+    write("-")
+    assert not list(tmp_path.iterdir())
+    assert capfdbinary.readouterr().out == write(tmp_path / "model").read_bytes()
+
+
+def test_a_compressed_model_is_refused_and_its_name_compresses_nothing(tmp_path):
+    model = write(tmp_path / "model.gz")
+    assert model_kind(model) == "alignment"
+    (tmp_path / "packed").write_bytes(gzip.compress(model.read_bytes()))
+    refused(tmp_path / "packed", "is compressed; decompress it")
 
 
 @pytest.mark.parametrize("wrong", [

@@ -6,6 +6,7 @@ words, forward and reverse. ``<NULL>`` is the word that words without a link are
 these kinds alone, in any order.
 """
 
+import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,8 @@ from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
 from aligntools.words.vocabulary import Vocabulary
 from aligntools.words.white_space import is_blank, tell_unwritten, whole_words
+
+_log = logging.getLogger("aligntools")
 
 #: How NULL, id 0 of every vocabulary, is called in files.
 NULL = b"<NULL>"
@@ -164,7 +167,10 @@ def read_priors(path: object) -> Priors:
             for kind, own_rows in found.items():
                 builder.take(kind, list(zip(*own_rows, strict=True)))
         line += rows
-    return builder.finish()
+    priors = builder.finish()
+    if not len(priors):
+        _log.warning("%s has no counts", path)
+    return priors
 
 
 def row_of(row: bytes, path: object, line: int) -> tuple[str, list[bytes]]:

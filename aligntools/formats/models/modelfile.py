@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from aligntools.formats.opening import files
 from aligntools.formats.opening.json_text import in_words, parse_json
+from aligntools.formats.opening.recognition import compression_of
 from aligntools.ground import system
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.ground.ranges import Range, shown
@@ -124,7 +125,8 @@ def write_model(
             check(json.loads(json.dumps(header)), arrays)
     about = {"checksum": UNKNOWN, "kind": kind, "version": VERSION, "header": header}
     text = {_MAGIC: json.dumps(about, sort_keys=True)}
-    if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe must not be replaced by a file
+    # standard output, a device or a pipe must not be replaced by a file
+    if str(path) == "-" or (os.path.exists(path) and not os.path.isfile(path)):
         with tempfile.TemporaryDirectory(prefix="aligntools.") as folder:
             write_model(whole := os.path.join(folder, "model"), kind, header, arrays)
             with open(whole, "rb") as file, files.writing(path, exact=True) as out:
@@ -300,6 +302,8 @@ def _opened(path: str | os.PathLike[str], kind: str | None = None) -> Iterator[t
             raise ModelError(path, None, f"is {what}; a model has to be a file")
         with open(path, "rb"):
             pass
+        if compression_of(path) and not is_model(path):
+            raise ModelError(path, None, "is compressed; decompress it, since a model is read where it is")
         with safe_open(path, framework="numpy") as file:
             text = file.metadata() or {}
             if _MAGIC not in text:

@@ -391,7 +391,8 @@ def _shown(path: object) -> str:
 
 _MARK = b"\xef\xbb\xbf"  # of a file that was read as UTF-8 and began with a byte order mark
 _SPACE = re.compile(r"[ \t\n]")
-_ADVICE = "a sentence is a string, or a list of its words; a text is a list of sentences, or a file's name"
+_SENTENCES = "a sentence is a string, or a list of its words; a text is a list of sentences"
+_ADVICE = f"{_SENTENCES}, or a file's name"
 
 
 def words_given(sentence: object, name: str, number: int | None) -> list[str]:
@@ -411,7 +412,8 @@ def words_given(sentence: object, name: str, number: int | None) -> list[str]:
 def sentences_given(text: object, name: str) -> Iterator[Any]:
     """Return the sentences of a text that is in memory."""
     if isinstance(text, str | bytes | bytearray | Mapping) or not isinstance(text, Iterable):
-        raise DataError(name, None, f"{type(text).__name__} is not text ({_ADVICE})")
+        advice = _SENTENCES if isinstance(text, str | os.PathLike) else _ADVICE  # a file's name, where no file is read
+        raise DataError(name, None, f"{type(text).__name__} is not text ({advice})")
     return iter(text)
 
 

@@ -65,6 +65,7 @@ class Languages:
         self._path, self._asked = path, languages is not None
         self._sides: list[str] = list(languages_given(languages)) if languages else []
         self._seen: Counter[str] = Counter()
+        self._given = set[int | None]()  # sides that text was of
         self.ambiguous = False
 
     def take_source(self, language: str) -> None:
@@ -82,7 +83,9 @@ class Languages:
         exact = [k for k in fitting if self.exact(k, language)]
         if self._asked:
             found = exact or fitting
-            return role if role in found else next(iter(found), None)
+            side = role if role in found else next(iter(found), None)
+            self._given.add(side)
+            return side
         if role is None and fitting:
             return (exact or fitting)[0]
         if len(self._sides) < 2 and role in (None, len(self._sides)):
@@ -108,9 +111,11 @@ class Languages:
             raise DataError(self._path, None, f"{problem}, such as {names[0]},{other}")
         if len(self._sides) < 2:
             raise DataError(self._path, None, f"text in one language, {shown or 'none'}; both sides are expected")
-        for side in self._sides:
+        for k, side in enumerate(self._sides):
             if not any(same_language(side, name) for name in names):
                 raise DataError(self._path, None, f"no text in '{side}'; it has {shown or 'no languages'}")
+            if self._asked and k not in self._given:
+                raise DataError(self._path, None, f"no text in '{side}' but the other side's; it has {shown}")
 
     def found(self, kind: str, units: int) -> str:
         """Return what was read, in words."""

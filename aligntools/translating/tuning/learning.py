@@ -243,7 +243,7 @@ class Learner:
             roots = [part.reachable.references(self.pool).roots for part in made if part.reachable is not None]
             reached = sum(int((one >= 0).sum()) for one in roots)
             if not reached and not self.tuning.oracle:
-                raise UsageProblem("the grammar derives no reference; `oracle` takes the nearest translations instead")
+                raise UsageProblem("the grammar derives no reference; `oracle=True` takes the nearest ones instead")
             self.tell("reaching", {"reached": reached, "sentences": sum(map(len, roots))})
         state = self._rounds(made, names, [*system.weights, *of_arcs.values()], frozen, rules, lm)
         best, learned = state.best_round, state.best
