@@ -55,6 +55,12 @@ def check_applied(asked: EvidenceOptions, weights: "Weights | None", path: str) 
             raise UsageProblem(f"{path} uses no {kind.name}; `{kind.option}` is for training")
 
 
+def check_loaded(model: object, name: str = "model") -> None:
+    """Refuse the name of a model's file where the model is expected."""
+    if isinstance(model, str | os.PathLike):
+        raise UsageProblem(f"`{name}` must be a loaded model, not a file's name; aligntools.load reads one")
+
+
 def evidence_sources(
     weights: "Weights", known: TextEvidence | None, asked: EvidenceOptions
 ) -> Mapping[str, TextSource]:

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack
 
-from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.aligner import Aligner, check_loaded
 from aligntools.aligning.aligner_training import settings_of_new_text, tell_unused, train_with
 from aligntools.aligning.alignments import Alignments, joined
 from aligntools.aligning.evidence import EvidenceOptions, TextEvidence, ask, summary
@@ -135,6 +135,8 @@ def _settings_after(settings: AlignerSettings, init_model: Aligner | None, adapt
 
     Raises UsageProblem where others were chosen, too. Logs those that were chosen and change nothing.
     """
+    check_loaded(init_model, "init_model")
+    check_loaded(adapt, "adapt")
     before = init_model or adapt
     if before is None:
         tell_unused(settings)

@@ -188,7 +188,8 @@ class Command(click.Command):
         found = next((p for p in self._expert() if p.name == name.replace("-", "_")), None)
         if found is None or not sign:
             known = ", ".join(sorted(str(p.name) for p in self._expert()))
-            raise click.UsageError(f"--set takes NAME=VALUE, not '{harmless(field)}'; the names here: {known}")
+            problem = f"takes NAME=VALUE, not '{harmless(field)}'" if not sign else f"has no '{harmless(name)}' here"
+            raise click.UsageError(f"--set {problem}; the names here: {known}")
         if not found.is_flag:
             return [f"{found.opts[0]}={value}"]
         if value not in ("true", "false"):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 
-from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.aligner import Aligner, check_loaded
 from aligntools.aligning.alignment import train_aligner
 from aligntools.aligning.alignments import Alignments, AlignmentTally
 from aligntools.aligning.settings import AlignerSettings, FilterSettings, PriorWeights
@@ -171,6 +171,7 @@ def model_for(
     settings, weights = given.take(AlignerSettings), given.take(PriorWeights)
     reading, run = given.take(Reading), given.take(Run)
     given.end()
+    check_loaded(model)
     if model is None:
         model = train_aligner(sources, targets, settings, weights=weights, reading=reading, run=run)
     return model, reading, run

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, get_args
 
-from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.aligner import Aligner, check_loaded
 from aligntools.aligning.alignment import read_bitext, train_aligner
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.formats.inputs.annotation import word_tags
@@ -222,6 +222,7 @@ def terms(
     training = given.take(AlignerSettings, training)
     reading, run = given.take(Reading, reading), given.take(Run, run)
     given.end()
+    check_loaded(model)
     if (settings.patterns is None) != (tags == (None, None)):
         raise UsageProblem("`patterns` goes with the words' tags (`source_tags`, `target_tags`); give both or neither")
     if (alignments is not None or model is not None) and training != AlignerSettings():

@@ -373,3 +373,20 @@ def test_best_in_one_part_and_from_an_older_model(texts, best):
     assert further.weights is not None
     assert pharaoh(further.align_batch(*texts)) != pharaoh(best.align_batch(*texts))
     assert at.train_aligner(*texts, init_model=at.Aligner(replace(best.model, decision=None))).weights is None
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda path: at.train_aligner(["a b"], ["c d"], adapt=path),
+        lambda path: at.align(["a b"], ["c d"], init_model=path),
+        lambda path: at.check(["a b"], ["c d"], model=path),
+        lambda path: at.filter_pairs(["a b"], ["c d"], model=path),
+        lambda path: at.terms(["a b"], ["c d"], model=path),
+        lambda path: at.transfer_markup(["<b>a</b>"], ["c"], path),
+    ],
+)
+def test_the_name_of_a_models_file_is_no_model(call, tmp_path):
+    for path in ("m.atm", tmp_path / "m.atm"):
+        with pytest.raises(at.UsageProblem, match="must be a loaded model, not a file's name"):
+            call(path)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from aligntools.aligning.aligner import Aligner
+from aligntools.aligning.aligner import Aligner, check_loaded
 from aligntools.aligning.alignment import train_aligner
 from aligntools.aligning.settings import Decisions
 from aligntools.formats.markup.segments import BrokenSegment, Segment, parse_segment
@@ -70,6 +70,7 @@ class MarkupTransfer:
         given = Keywords("MarkupTransfer", options)
         self.settings, how = given.take(MarkupSettings, settings), given.take(Tokenizing, tokenizing)
         given.end()
+        check_loaded(model)
         self.model, self._finders = model, finders(how, model)
         direction = model.settings.direction
         #: One direction has each word's best link.
