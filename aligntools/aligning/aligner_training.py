@@ -91,7 +91,8 @@ def train_with(
 
         rounds = shipped().network, rounds_of(None, shipped().network, len(bitext), read=known.read if known else 0.0)
     _, count = rounds or (None, 1)
-    pieces = [own.of_pieces for own in (priors, known) if own is not None and own.of_pieces is not None]
+    of_words = priors.of_pieces(bitext, lowercase) if priors else None, known.of_pieces if known else None
+    pieces = [own for own in of_words if own is not None]
     counts, weights = joined_with(counts, known.priors if known else None, weights)
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
     total += (count - 1) * count_steps(settings, None, False) + bool(network)

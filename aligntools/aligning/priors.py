@@ -93,15 +93,20 @@ class WeightedPriors:
         """Read priors where there are any; see `read_priors`."""
         return None if priors is None else cls(read_priors(priors), weights)
 
-    @property
-    def of_pieces(self) -> Priors | None:
-        """Links of words, in full, which their pieces have too."""
-        words, table = self.counts, self.counts.lexical
-        kept = (table.keys > 0).all(1)
+    def of_pieces(self, bitext: Bitext, lowercase: bool) -> Priors | None:
+        """Return the links, in full, that pieces of words have too: those with a word of the text on a side."""
+        table, kept = self.counts.lexical, np.zeros(len(self.counts.lexical), np.bool_)
+        sides = [self.counts.source_vocabulary.words(), self.counts.target_vocabulary.words()]
+        for k, (_, vocabulary) in enumerate(bitext.sides):
+            own = {*vocabulary.words()}
+            kept |= np.array([(word.lower() if lowercase else word) in own for word in sides[k]])[table.keys[:, k]]
+        kept &= (table.keys > 0).all(1)
         if not kept.any():
             return None
-        lexical = Counted(table.keys[kept], table.alphas[kept] * self.weights.prior_lexical)
-        return Priors(words.source_vocabulary, words.target_vocabulary, lexical)
+        used = [np.unique(table.keys[kept, k], return_inverse=True) for k in range(2)]
+        names = [Vocabulary.from_words([sides[k][i] for i in ids]) for k, (ids, _) in enumerate(used)]
+        columns = [places + 1 for _, places in used]
+        return Priors(names[0], names[1], Counted.of(columns, table.alphas[kept] * self.weights.prior_lexical))
 
     def tell_unused(self) -> None:
         """Log which weights were chosen of what the counts do not have."""

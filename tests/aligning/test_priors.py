@@ -282,10 +282,11 @@ def test_models_with_priors(priors, tmp_path):
 
 def test_pieces_know_of_words_that_the_text_does_not_have():
     text = lines("de-en.de", 40), lines("de-en.en", 40)
-    others = priors_of([("xxbrücke", "yybridge", 50), ("xxgemeinde", "yyvillage", 50)])
-    for subwords, known in ((None, True), (0, False)):
-        plain, other = (at.align(*text, subwords=subwords, priors=own) for own in (None, others))
-        assert np.array_equal(plain.probabilities, other.probabilities) != known
+    beside = priors_of([("xxbrücke", "bridge", 50), ("gemeinderat", "yycouncil", 50)])
+    foreign = priors_of([("xxbrücke", "yybridge", 50)])
+    for subwords, given, differs in ((None, beside, True), (0, beside, False), (None, foreign, False)):
+        plain, other = (at.align(*text, subwords=subwords, priors=own) for own in (None, given))
+        assert np.array_equal(plain.probabilities, other.probabilities) != differs
 
 
 def test_priors_that_are_told(caplog):
