@@ -284,8 +284,8 @@ def test_pieces_know_of_words_that_the_text_does_not_have():
     text = lines("de-en.de", 40), lines("de-en.en", 40)
     beside = priors_of([("xxbrücke", "bridge", 50), ("gemeinderat", "yycouncil", 50)])
     foreign = priors_of([("xxbrücke", "yybridge", 50)])
-    for subwords, given, differs in ((None, beside, True), (0, beside, False), (None, foreign, False)):
-        plain, other = (at.align(*text, subwords=subwords, priors=own) for own in (None, given))
+    for subwords, own, differs in ((None, beside, True), (0, beside, False), (None, foreign, False)):
+        plain, other = (at.align(*text, subwords=subwords, priors=counts) for counts in (None, own))
         assert np.array_equal(plain.probabilities, other.probabilities) != differs
 
 
