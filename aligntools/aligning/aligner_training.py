@@ -93,6 +93,7 @@ def train_with(
     _, count = rounds or (None, 1)
     of_words = priors.of_pieces(bitext, lowercase) if priors else None, known.of_pieces if known else None
     pieces = [own for own in of_words if own is not None]
+    of_pieces = combined(pieces) if len(pieces) > 1 else next(iter(pieces), None)
     counts, weights = joined_with(counts, known.priors if known else None, weights)
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
     total += (count - 1) * count_steps(settings, None, False) + bool(network)
@@ -119,7 +120,7 @@ def train_with(
             reconstruction=reconstruction,
             report=report,
             keep_text=keep_text,
-            given=GivenPriors(counts, weights, combined(pieces) if pieces else None),
+            given=GivenPriors(counts, weights, of_pieces),
             last_pass=links if count == 1 else None,
             learned=learned.model if learned else None,
         )

@@ -23,7 +23,7 @@ BLOCKS, ROOM = 16, 1 << 25
 
 
 class Brackets(NamedTuple):
-    """What is known of the trees of sentences: spans that none of their constituents crosses.
+    """Spans of sentences that no constituent crosses.
 
     spans (int32 [brackets, 2]): First word and the one after the last, from 0 in each sentence.
     at (int64 [sentences + 1]): Where those of each sentence begin, and the end.
