@@ -8,7 +8,7 @@ from bench import measuring, report, texts
 from bench.translation import SPAN, Systems
 
 #: Bounds on tables in memory; beyond them they go to files.
-MEMORY = ("2G", "400M")
+MEMORY = ("2G", "1G")
 
 
 def run(o):

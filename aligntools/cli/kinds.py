@@ -44,7 +44,9 @@ class Place(Word):
         self.kind, self.written, self.endings = kind, written, endings
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Take a name, or True and False of an option that may stand by itself."""
+        """Take a name, or True and False of an option that may stand by itself; several files need a name."""
+        if value == "-" and len(self.endings) > 1:
+            self.fail("several files are written; give the beginning of their names", param, ctx)
         return value if isinstance(value, bool) else super().convert(value, param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

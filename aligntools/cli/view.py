@@ -234,8 +234,9 @@ def command(title: str | None, **given: Any) -> None:
     for parameter in click.get_current_context().command.params:
         if parameter.name in said and getattr(parameter, "group", None) in others:
             raise UsageProblem(f"{parameter.opts[0]} does not go with {kind}")
-    if (given["output"] or "").lower().endswith(".svg"):
-        raise UsageProblem("`output` writes a page of HTML; `svg` writes a picture")
+    for option, other in (("output", ".svg"), ("svg", ".html")):
+        if (given[option] or "").lower().endswith((other, ".png", ".pdf")):
+            raise UsageProblem(f"'{given[option]}': `output` writes a page of HTML, and `svg` a picture in SVG")
     with reporter.shown(given["quiet"]):
         shown = _view_of(kind, given, title)
     number = given["number"]

@@ -131,4 +131,6 @@ def too_little(bound: int, needed: int, *, asked: bool, advice: str = "or a part
 
 def shown(size: float) -> str:
     """Return a number of bytes in words that ``--max-memory`` takes."""
-    return f"{size / 2**30:.1f}G" if size >= 10 << 30 else f"{-(-int(size) >> 20)}M"
+    if size >= 10 << 30:
+        return f"{size / 2**30:.1f}G"
+    return f"{-(-int(size) >> 20)}M" if size >= 1 << 20 else f"{-(-int(size) >> 10)}K"

@@ -7,7 +7,7 @@ import pytest
 
 import aligntools as at
 from tests import models
-from tests.cli.running import ran
+from tests.cli.running import ran, run
 from tests.conftest import SAMPLES
 from tests.listing import lines, pharaoh
 
@@ -113,6 +113,19 @@ def test_what_does_not_exist_is_refused_before_anything_is_trained(options, mess
     with pytest.raises((at.UsageProblem, at.ModelError), match=message):
         at.train_contrastive_aligner(["a b"], ["c d"], progress=steps.append, **options)
     assert not steps
+
+
+def test_gold_links_that_do_not_fit_are_refused_before_anything_is_trained(tmp_path):
+    steps, gold, text = [], tmp_path / "gold", tmp_path / "text"
+    gold.write_text("0-0 1-9\n")
+    text.write_text("a b ||| c d\n")
+    with pytest.raises(at.DataError, match="gold:1: link 1-9 points past the target"):
+        at.train_contrastive_aligner(["a b"], ["c d"], gold=gold, progress=steps.append)
+    assert not steps
+    done = run("contrastive-align", "-i", text, "--gold", gold, "--save-model", tmp_path / "model")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"gold:1: link 1-9 points past the target" in done.stderr
+    assert not (tmp_path / "model").exists()
 
 
 @pytest.mark.parametrize("features", ["all", "paper"])

@@ -348,6 +348,7 @@ def train_contrastive_aligner(
         if aligner is None:
             run = replace(run, threads=pool)
             sources, known = text_with_evidence(sources, targets, asked, reading, run)
+            gold = None if gold is None else gold_within(gold, sources, len(sources))  # before anything is trained
             base = AlignerSettings(fast=fast, seed=settings.seed)
             how: dict[str, Any] = {"reading": reading, "run": run, "progress": progress, "known": known}
             aligner = train_base(sources, network, base, settings.rounds, **how)
@@ -393,6 +394,21 @@ def _told(files: Sequence[EvidenceFile], weights: Weights, aers: Sequence[float]
     return [replace(file, aer=aer) for file, aer in zip(found, aers, strict=False)] or found
 
 
+def gold_within(given: Any, text: "Bitext", pairs: int) -> Gold:
+    """Return gold links of the first pairs of a text, checked against them; ``pairs`` are in the whole text."""
+    name = str(given) if isinstance(given, str | Path) else "gold"
+    gold = gold_of(given, {"sentences": pairs})
+    if gold.reach > pairs:
+        problem = f"{len(gold)} sentence pairs" if gold.numbers is None else f"links of line {gold.reach}"
+        raise DataError(name, None, f"{problem}, but the text has {pairs}")
+    if gold.reach > len(text):
+        raise DataError(name, None, f"{gold.reach} sentence pairs; the first {len(text)} are enough")
+    own = pick(text, gold.rows)
+    lengths = own.source.lengths(), own.target.lengths()
+    check_range(gold.possible, *lengths, path=name, index_base=gold.index_base)
+    return gold
+
+
 def learn_from_gold(
     finder: CandidateFinder,
     texts: "list[Bitext]",
@@ -405,17 +421,8 @@ def learn_from_gold(
     known: TextEvidence | None,
 ) -> "GoldLearning":
     """Learn weights from the gold links of the text's first pairs; ``tables`` has what files' ``links`` are worth."""
-    name = str(given) if isinstance(given, str | Path) else "gold"
-    n = sum(map(len, texts))
-    gold = gold_of(given, {"sentences": n})
-    if gold.reach > n:
-        problem = f"{len(gold)} sentence pairs" if gold.numbers is None else f"links of line {gold.reach}"
-        raise DataError(name, None, f"{problem}, but the text has {n}")
-    if gold.reach > len(texts[0]):
-        raise DataError(name, None, f"{gold.reach} sentence pairs; the first {len(texts[0])} are enough")
+    gold = gold_within(given, texts[0], sum(map(len, texts)))
     text = pick(texts[0], gold.rows)
-    lengths = text.source.lengths(), text.target.lengths()
-    check_range(gold.possible, *lengths, path=name, index_base=gold.index_base)
 
     def learned(figures: dict[str, Any]) -> None:
         tell(Step("learning", figures["round"], None, figures))
