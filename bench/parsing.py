@@ -105,8 +105,8 @@ def _peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def _learn(text, templates, l2, iterations, pool, **space):
-    """Return a parser with other templates than the package's sets."""
+def _learn(text, templates, l2, iterations, pool, bins=None):
+    """Return a parser with other templates than the package's sets, or other bins of distances."""
     from aligntools.parsing.feature_space import FeatureSpace, Vocabularies
     from aligntools.parsing.learning import training
     from aligntools.parsing.learning.treebank import usable
@@ -117,7 +117,8 @@ def _learn(text, templates, l2, iterations, pool, **space):
     vocabularies, trees = Vocabularies.of(words, tags), TreeConstraints()
     sentences = vocabularies.sentences(words, tags, offsets)
     loss = training.TreeLoss(sentences, usable(heads, offsets, trees, "lift", "join")[0], trees)
-    fitted = FeatureSpace.fitted(templates, sentences, pool=pool, **space)
+    fitted = FeatureSpace.fitted(templates, sentences, pool=pool)
+    fitted = fitted if bins is None else FeatureSpace(templates, fitted.bits, bins)
     fit = training.minimize(training.ParserObjective(fitted, [loss], l2, pool), None, iterations, 1e-4)
     return ParserModel(vocabularies, fitted, fit[0], trees, {})
 
@@ -146,17 +147,17 @@ def _groups(o, pool):
     n, rows = min(SHARE, o.sentences), []
     for name in ("nothing", *GROUPS, "distance"):
         templates = [t for t in SETS["full"] if t not in GROUPS.get(name, ())]
-        space = {"bins": (1,)} if name == "distance" else {}
+        bins = (1,) if name == "distance" else None
         key = f"without {name}, {n} sentences, {o.iterations} iterations, l2 {SHARE_L2:g}"
-        rows.append([name, *_kept(o, key, lambda t=templates, x=space: _learned(
-            o, BANKS["EWT"], n, t, SHARE_L2, pool, **x))])  # fmt: skip
+        rows.append([name, *_kept(o, key, lambda t=templates, b=bins: _learned(
+            o, BANKS["EWT"], n, t, SHARE_L2, pool, b))])  # fmt: skip
     return rows
 
 
-def _learned(o, file, sentences, templates, l2, pool, **space):
+def _learned(o, file, sentences, templates, l2, pool, bins=None):
     """Return UAS on dev and test of a parser that learned from the first sentences of a treebank."""
     train, *parts = (_read(o.treebanks / file.format(part)) for part in ("train", "dev", "test"))
-    parser = _learn(_first(train, sentences), templates, l2, o.iterations, pool, **space)
+    parser = _learn(_first(train, sentences), templates, l2, o.iterations, pool, bins)
     return [_uas(parser, part, pool) for part in parts]
 
 
