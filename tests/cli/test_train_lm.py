@@ -66,7 +66,7 @@ def test_the_same_from_a_pipe_in_little_memory_and_as_binary(command_inside, tmp
     plain = command_inside("train-lm", text).stdout
     assert plain.startswith(b"\\data\\\nngram 1=477\n")
     little = "train-lm", "-q", "-", "--max-memory", "100K", "--tmpdir", tmp_path
-    fails(run(*little, stdin=text.read_bytes()), "--max-memory 1M is too little: about ", "M are needed")
+    fails(run(*little, stdin=text.read_bytes()), "--max-memory 100K is too little: about ", "M are needed")
     with monkeypatch.context() as patch:
         patch.setattr(memory, "for_tables", lambda *_: 100 << 10)
         assert run(*little, stdin=text.read_bytes()).stdout == plain
