@@ -7,7 +7,7 @@ import numpy as np
 from bench import measuring, report, texts
 from bench.translation import SPAN, Systems
 
-#: Bounds on tables in memory; beyond them they go to files.
+#: Bounds on the memory of a process, by `--max-memory`; tables that do not fit go to files.
 MEMORY = ("2G", "1G")
 
 

@@ -553,7 +553,7 @@ def check_words(
     gold_name: str,
     name: str,
     *,
-    ignore_forms: bool | None = False,
+    ignore_forms: bool = False,
     head: bool = False,
     what: str = "sentences",
 ) -> None:
@@ -561,7 +561,6 @@ def check_words(
 
     gold, other: Have ``words`` (None where only their lengths are known), ``offsets``, and ``lines``, where sentences
         begin in their file (None where there is none). Words are compared where both have them.
-    ignore_forms: Whether words may differ; None: they may not, and the message recommends nothing.
     head: Whether the message may recommend ``--head``.
     """
     forms = not ignore_forms and gold.words is not None and other.words is not None
@@ -587,7 +586,7 @@ def check_words(
         problem = f"has {other_length} words where the gold at {place} has {length}{first}"
         if length == other_length:
             problem = f"has other words than the gold at {place}{first}"
-            problem += "" if ignore_forms is None else " (`ignore_forms=True` scores it all the same)"
+            problem += " (scoring passes over this with `ignore_forms=True`)"
         raise DataError(name, _line(other, s), f"sentence {s + 1} {problem}")
     if len(lengths) != len(theirs):
         named = "" if gold_name == "gold" else f" {gold_name}"

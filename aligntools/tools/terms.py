@@ -137,8 +137,8 @@ class TermList(Sequence["Term"]):
 
 def format_of(path: str | os.PathLike[str]) -> TermFormat:
     """Return the format that a file's name asks for."""
-    parts = os.fspath(path).lower().split(".")
-    if {"xlsx", "xls", "ods"} & set(parts[1:]):
+    parts = os.path.basename(os.fspath(path)).lower().split(".")
+    if parts[-1] in {"xlsx", "xls", "ods"}:
         raise UsageProblem(f"'{os.fspath(path)}': no such file is written; spreadsheet programs open .csv and .tsv")
     return "tbx" if "tbx" in parts[1:] else "csv" if "csv" in parts[1:] else "tsv"
 

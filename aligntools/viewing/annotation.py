@@ -198,8 +198,7 @@ def view_tags(tagged: Any, gold: Any = None, *, column: str | int = "upos", titl
     tokens = _tokens(tagged, column)
     found = None if gold is None else _tokens(gold, column)
     if found is not None:
-        names = name_of(gold, "gold"), name_of(tagged, "tagged")
-        check_words(found, tokens, *names, ignore_forms=None, what="sentences with words")
+        check_words(found, tokens, name_of(gold, "gold"), name_of(tagged, "tagged"), what="sentences with words")
     return TagsView(tokens, found, _title(title, tagged, "Tags", gold))
 
 

@@ -75,6 +75,8 @@ class View(ABC):
     def save(self, path: str | PathLike[str], number: int | None = None) -> None:
         """Write the page, or for a name that ends with ``.svg`` the picture of one item (see `svg`)."""
         path = fspath(path)
+        if path.lower().endswith((".png", ".pdf")):
+            raise UsageProblem(f"'{path}': a page is HTML, and a picture is SVG")
         document = self.svg(number) if path.endswith(".svg") else self.html()
         with files.writing(path) as out:
             out.write(document.encode())

@@ -100,6 +100,8 @@ def test_the_terminal():
 def test_a_view_saves_itself_and_shows_itself_in_notebooks(tmp_path):
     SHOWN.save(tmp_path / "a.html")
     SHOWN.save(tmp_path / "b.svg", 2)
+    with pytest.raises(at.UsageProblem, match=r"c\.pdf': a page is HTML, and a picture is SVG"):
+        SHOWN.save(tmp_path / "c.pdf")
     assert (tmp_path / "a.html").read_text() == SHOWN.html()
     assert (tmp_path / "b.svg").read_text() == SHOWN.svg(2)
     assert SHOWN._repr_html_().startswith("<iframe sandbox=")

@@ -91,7 +91,7 @@ def contrastive_align_files(
         if taken is None or not there:
             asked = asked.chosen(network is not None and not fast)
         bitext, links = None, evidence
-        judged: Path | Gold | None = Path(gold) if gold else None
+        gold_links: Path | Gold | None = Path(gold) if gold else None
         if model is not None:
             base = Aligner.load(model, threads=pool, verify=verify)
         elif forward_table is not None and reverse_table is not None:
@@ -101,7 +101,7 @@ def contrastive_align_files(
         else:
             bitext, known = text_with_evidence(*text.paths(reading.split), asked, reading, run, watch)
             links = read_evidence(bitext, evidence)
-            judged = judged and gold_within(judged, bitext, len(bitext))  # before anything is trained
+            gold_links = gold_links and gold_within(gold_links, bitext, len(bitext))  # before anything is trained
             watch.close()
             if not len(bitext.source.tokens):
                 watch.say("warning: every line has a blank side; nothing to learn from")
@@ -123,7 +123,7 @@ def contrastive_align_files(
             watch.begin("learning", None if gold else settings.passes or None, "pass")
             density = settings.density or ("expected" if forward_table else None)
             own, how = replace(settings, **search, rounds=None, density=density), {"reading": reading, "run": run}
-            about: Any = {"start": start, "gold": judged, "evidence": links, "progress": watch}
+            about: Any = {"start": start, "gold": gold_links, "evidence": links, "progress": watch}
             aligner = train_contrastive_aligner(bitext, None, own, aligner=base, **about, **how, **asked.keywords())
             for line in _learned(aligner, evidence, settings, verbose):
                 watch.say(line)
