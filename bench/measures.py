@@ -116,11 +116,6 @@ def _m(name, title, about, reads="", beside="", module=None, **sizes):
     return Measure(name, title, about, *cut, sizes, f"bench.{name}" if module is None else module)
 
 
-def _once(name, title):
-    """Return a measure that ran once, for a paper's table or for one choice: `studies/README.md` says where it is."""
-    return _m(name, title, "ran once", module="")
-
-
 ALIGNERS = "fast_align, eflomal"
 MEASURES = (
     _m("quality", "Quality", "AER on every gold set, beside the other aligners' best", "data", ALIGNERS,
@@ -129,10 +124,6 @@ MEASURES = (
        "AER, precision and recall by size of the text, beside eflomal's, and by word frequency", "data", "eflomal",
        pairs=(str, "pairs of languages [all with training text]"), sizes=(str, "training pairs [0 to all]"),
        systems=("align,eflomal", "run only these")),
-    _once("giza", "IBM 4 and MGIZA"),
-    _once("table5", "Liu & Sun's Table 5"),
-    _once("eflomal_form", "eflomal's form"),
-    _once("fast_align_form", "fast_align's form"),
     _m("priors", "Priors, and text in parts",
        "AER of small texts with priors of large ones, and of large texts in parts", "data", ALIGNERS,
        sets=("en-cs.gold,en-sv.gold,en-zh.gold,en-fr.dev,en-es.gold,en-de.gold", "gold sets"),
@@ -167,14 +158,9 @@ MEASURES = (
        texts=(Path, "for maps: folder of train.de.gz, dev.de.gz ...", {"metavar": "DIR"}),
        jobs=("translate,imputed-risk,contrastive-align,align,extract-grammar", "for maps"),
        sentences=(2000, "to translate"), extracted=(8000, "pairs for rules")),
-    _once("view", "Pages of alignments"),
     _m("startup", "Start-up", "the first run on a new machine, later runs, --help", runs=(5, "of what is warm")),
-    _once("threads", "Threads"),
     _m("markup", "Tags carried over to translations", "tags of help texts, beside a script over others' links",
        "data, markup", ALIGNERS, languages="de,fr,ja", pairs=(60_000, "to learn links from besides the segments")),
-    _once("filtering", "Filtering"),
-    _once("terms", "Terms"),
-    _once("checking", "Checking"),
     _m("serve", "Serving", "one pair and lists over HTTP, and memory over many requests", "data", "",
        trained=(300_000, "pairs that a model is trained on"), requests=(4_000, "of each figure"),
        soaked=(1_000_000, "requests over which memory is looked at")),
@@ -185,19 +171,12 @@ MEASURES = (
     _m("taggers", "Taggers", "accuracy and speed of taggers, beside NLTK's", "treebanks", "NLTK",
        sets="ewt,wsj,sv,id,ja,ko,it,fr", latent="1,2,4,8,16",
        peer_python=(str, "an interpreter that has nltk", {"metavar": "PYTHON"})),
-    _once("multiword", "Tokens of several words"),
-    _once("classes", "Word classes"),
-    _once("mkcls", "Word classes by exchange"),
     _m("mre", "Maximum reconstruction", "AER of reconstruction beside the EM that it starts from", "data", "EM",
        sets=(str, GOLD_SETS), pairs=(20_000, "pairs trained on at most")),
     _m("contrastive", "Contrastive alignment",
        "AER of contrastive-align on every gold set, beside its base and the other aligners", "data", "the base model",
        sets=(str, GOLD_SETS), pairs=MOST_PAIRS, supervised=FROM_GOLD, peer_results=PEER_RESULTS,
        ship=(bool, "learn the start that comes with the program, and stop")),
-    _once("calibration", "Link probabilities"),
-    _once("teach", "Contrastive alignment: taught without gold"),
-    _once("evidence", "Contrastive alignment: other aligners' links as evidence"),
-    _once("neural_evidence", "Contrastive alignment: a neural aligner's links as evidence"),
     _m("contrastive_speed", "Contrastive alignment: cost",
        "what contrastive alignment costs, by sentence length and beam", "data",
        pairs=(100_000, "to train the base"), learn=(1000, "pairs to learn from"), each=(300, "pairs of each length"),
@@ -223,8 +202,6 @@ MEASURES = (
        "no encoder, Vecalign, hunalign, Gale-Church",
        vecalign=(Path, "folder of Vecalign's checkout, built in place"), hunalign=(Path, "the program hunalign"),
        galechurch=(Path, "the program galechurch")),
-    _once("word_vectors", "Small texts with vectors of words"),
-    _once("dictionary", "Small texts with a dictionary"),
     _m("encoder_map", "The encoder alone",
        "what the encoder links by itself, languages held out; the map that ships", "data", "no map",
        sets=(str, GOLD_SETS), out=(Path, "learn the map of all languages, put it here, and stop")),
@@ -233,7 +210,6 @@ MEASURES = (
        sets=(str, GOLD_SETS), sizes=(str, "pairs of training text, with commas"),
        unread=(bool, "base models that learned without the encoder"),
        out=(Path, "learn the weights of all languages, put them here, and stop")),
-    _once("projection", "Tags carried over from English"),
     _m("parsing", "Parsing", "parsers from treebanks: features, learning, inference, memory", "treebanks",
        sentences=(12_544, "of EWT's training part"), iterations=(60, "of L-BFGS"),
        peers=(Path, "a table of other programs' figures, tab-separated, header first"), runs=(5, "of each time")),
@@ -243,7 +219,6 @@ MEASURES = (
        languages="de,es,fr,it,sv", pairs=5000, sizes=("500,1000,2000,5000,10000,20000", "pairs of table 5"),
        measured=(bool, "write what was measured before, and - for the rest"),
        sizes_of=("de,es", "languages of table 5")),
-    _once("unsupervised", "Parsers without trees"),
     _m("constituents", "Grammars of constituents",
        "F1, time to train and to parse of grammars from trees, by rounds of latent annotations", "treebanks",
        "the Berkeley parser, NLTK",
@@ -252,8 +227,6 @@ MEASURES = (
        berkeley=(Path, "the Berkeley parser 1.7", {"metavar": "JAR"}),
        peer_python=(str, "an interpreter that has nltk", {"metavar": "PYTHON"}),
        nltk_words=(10, "longest sentence beside NLTK"), longest=(0, "words of a sentence at most; 0: all")),
-    _once("without_trees", "Grammars of constituents without trees"),
-    _once("projected_grammars", "A grammar of constituents without a treebank"),
     _m("translation", "Translation", "BLEU, time and memory of a translation system, weights by risk and by MERT",
        "texts", "MERT",
        languages=("de,fr", "translated to English"), seeds="1,2,3",
