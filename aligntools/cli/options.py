@@ -94,7 +94,18 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, old spellings replaced."""
         flags.of_command({parameter.name or "": parameter.opts for parameter in self.params})
-        return super().parse_args(ctx, self._modern(args))
+        try:
+            return super().parse_args(ctx, self._modern(args))
+        except click.UsageError as error:
+            positional = any(isinstance(parameter, click.Argument) for parameter in self.params)
+            if error.message.startswith("Got unexpected extra") and not positional and (readers := self._readers()):
+                vars(error)["message"] += f"; files are named by options: {', '.join(readers)}"
+            raise
+
+    def _readers(self) -> list[str]:
+        """Return the first options that name a file to be read, as they are mostly written."""
+        read = (p for p in self.params if isinstance(p.type, Place) and p.type.kind == "file" and not p.type.written)
+        return [min(parameter.opts, key=len) for parameter in read][:3]
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command between the files that it was given; see `kinds.placed`. Then do what waits for them."""
