@@ -2,7 +2,7 @@
 
 A kind of page is two or three files in ``assets``: ``KIND.html.j2``, which extends ``base.html.j2``, the module
 ``scripts/KIND.js``, which makes the page live (see `bundle`), and, where it has a style of its own, ``KIND.css``, which
-is added to ``base.css``; pages that draw links have ``links.css`` too.
+is added to ``base.css`` and to what it shares with other kinds (`_STYLES`).
 
 What keeps text from being run: Jinja2 escapes what goes into the template; data goes in as JSON, in which no character
 of markup is left; scripts put text into the page as text (``dom.js``); and the page's content security policy allows
@@ -71,8 +71,8 @@ def bundle(entry: str, read: Callable[[str], str]) -> str:
     return '"use strict";\n' + "".join(done.values())
 
 
-#: Kinds of pages that draw links between words.
-_LINKS = ("alignments", "serve")
+#: The style that kinds of pages share: those that draw links between words, and those that list sentences with trees.
+_STYLES = {"alignments": "links", "serve": "links", "trees": "tree-list", "constituents": "tree-list"}
 #: Characters that end a script or start markup, and ends of lines that JavaScript once did not allow in strings.
 _ESCAPED = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 
@@ -117,8 +117,8 @@ def _assets(kind: str) -> tuple[str, str, Any]:
         return loader.get_source(environment, name)[0]
 
     known = set(loader.list_templates())
-    drawn = ("links.css",) if kind in _LINKS else ()
-    style = "".join(read(name) for name in ("base.css", *drawn, f"{kind}.css") if name in known)
+    styles = ("base.css", f"{_STYLES.get(kind)}.css", f"{kind}.css")
+    style = "".join(read(name) for name in styles if name in known)
     script = bundle(kind, lambda name: read(f"scripts/{name}.js"))
     return style, script, environment.get_template(f"{kind}.html.j2")
 
