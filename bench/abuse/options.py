@@ -39,7 +39,7 @@ OLD = {"old.text": "de", "old.model": "a.atm"}
 
 
 def parameters(command: str) -> list[click.Parameter]:
-    """Return a command's options that take a value, without old spellings, which are one line more."""
+    """Return a command's options that take a value."""
     if command in forking.SCRIPTS:
         files, others = map(str.split, OF_PROGRAMS.get(command, ("", "")))
         return [
@@ -47,7 +47,7 @@ def parameters(command: str) -> list[click.Parameter]:
             *(click.Option([flag, f"v{k}"], type=float) for k, flag in enumerate(others)),
         ]
     found = programs.command(command).params
-    return [p for p in found if isinstance(p, click.Option) and not (p.is_flag or p.count or p.hidden)]
+    return [p for p in found if isinstance(p, click.Option) and not p.is_flag and not p.count]
 
 
 def everything(numbers: list[int], common: dict, jobs: int) -> list[dict]:

@@ -154,6 +154,7 @@ def _plain(data):
 
 
 def _refused(ending, said, folder, expected):
+    said = re.sub(r"(?m)^note: --.* now(; .*)?\n", "", said)  # an old spelling, before the complaint
     lines = said.rstrip("\n").split("\n") if said else []
     if ending.status not in expected.statuses:
         return Verdict("status", f"{ending.status}: {said[-300:].strip()}")

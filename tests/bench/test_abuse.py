@@ -73,6 +73,7 @@ ERROR = b"error: bad:3: what was found\n"
         (Ending(0, 1.0, 0, b"a\nc\n"), "differs"),
         (Ending(0, 1.0, 0, b"a\nb\n", b"x.py:1: RuntimeWarning: overflow\n"), "noise"),
         (Ending(2, 1.0, 0, b"", ERROR), "status"),
+        (Ending(1, 1.0, 0, b"", b"note: --cores is called --threads now\n" + ERROR), "refused"),
         (Ending(1, 1.0, 0, b"", ERROR * 2), "message"),
         (Ending(1, 1.0, 0), "message"),
         (Ending(1, 1.0, 0, b"", b"error: good:3: what was found\n"), "unnamed"),
