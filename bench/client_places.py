@@ -28,8 +28,8 @@ class Place:
         The real eflomal-align, to compare with.
     """
 
-    #: What our code needs beside NumPy.
-    own_packages = ("numba", "click", "safetensors", "tqdm", "scipy")
+    #: What our code needs, by setup.cfg.
+    own_packages = re.findall(r"(?m)^    (\w+)>=", (ROOT / "setup.cfg").read_text().split("[options.package_data]")[0])
 
     def __init__(self, clients, work, python=sys.executable, data=None, eflomal=None):
         self.clients, self.work, self.python, self.data, self.eflomal = clients, work, python, data, eflomal
