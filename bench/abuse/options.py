@@ -1,11 +1,12 @@
 """Option values that make no sense: every option of every command, with each of a list of values."""
 
+import re
 import shutil
 from collections.abc import Iterator
 
 import click
 
-from aligntools.cli import programs
+from aligntools.cli import kinds, programs
 from bench.abuse import driving, forking, lines, verdicts
 
 #: Values; ``{folder}`` is an empty folder, ``old.text`` and ``old.model`` are files.
@@ -34,6 +35,8 @@ OF_PROGRAMS = {
     "eflomal-makepriors": ("-s -t -i -f -r -p", ""),
     "symal": ("-i= -o=", "-alignment= -diagonal= -final= -both="),
 }
+#: Finds what is no number, where a text may be so called and outputs have it.
+_NO_NUMBER = re.compile(r"(?i)\b(nan|inf|infinity)\b").search
 #: Files that a value names: copies of good ones, since the option may write there.
 OLD = {"old.text": "de", "old.model": "a.atm"}
 
@@ -103,7 +106,7 @@ def case(runner, parameter: click.Parameter, value: str) -> dict:
         rows=runner.rows(),
         ignored=(*OLD, *runner.line.unnamed),
         outputs=(*runner.outputs(), *written, *_logs(folder), *_states(folder, parameter)),
-        numbers=not (isinstance(parameter.type, click.types.StringParamType) and "nan" in shown),
+        numbers=isinstance(parameter.type, kinds.Number | click.types.FloatParamType) or not _NO_NUMBER(shown),
         own_words=runner.line.command in forking.SCRIPTS,
     )
     verdict = verdicts.judge(ending, folder, expected)
