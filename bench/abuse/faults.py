@@ -354,7 +354,8 @@ def _undisturbed(place, line):
         ending = scene.run()
         if ending.status:
             raise SystemExit(f"{line}: {ending.err.decode()}")
-        return {p.name: p.read_bytes() for p in scene.folder.iterdir()} | {"": ending.out}, ending.seconds
+        files = [p for p in scene.folder.iterdir() if p.is_file()]  # what folders hold is not named
+        return {p.name: p.read_bytes() for p in files} | {"": ending.out}, ending.seconds
 
 
 def _comparable(good):
@@ -372,6 +373,7 @@ def case(place: Path, seed: int, name: str, line: lines.Line, number: int, good:
         Path(f"{home}.tmp").mkdir(mode=0o777)
         scene.setting.environment["TMPDIR"] = f"{home}.tmp"
         scene.expected.outputs = tuple(n for n in good if n)
+        scene.expected.ignored = line.unnamed
         scene.expected.own_words = line.command in PROGRAMS
         with FAULTS[name](scene):
             ending = scene.run()
@@ -400,7 +402,8 @@ def _judge(scene: Scene, ending: Ending, name: str) -> Verdict:
         return Verdict("status", f"{ending.status}: {said[-300:].strip()}")
     if "Traceback" in said:
         return Verdict("traceback", f"after {scene.setting.after:.2f} s: {said.strip().splitlines()[-1][:200]}")
-    left = [p.name for p in scene.folder.rglob("*") if p.is_file() and p.name not in scene.good]
+    known = *scene.good, *expected.ignored
+    left = [p.name for p in scene.folder.rglob("*") if p.is_file() and p.name not in known]
     left += [p.name for p in Path(f"{scene.folder}.tmp").rglob("*")]
     if left and name != "signal SIGKILL":
         return Verdict("leftover", f"after {scene.setting.after:.2f} s: {' '.join(left)}")
