@@ -9,12 +9,12 @@ import pytest
 
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.models import kernels_link_counts as kc
-from aligntools.aligning.parts import kernels_parts, table, words
+from aligntools.aligning.parts import kernels_parts, passes, table, words
 from aligntools.aligning.parts.alignment import whole_model
 from aligntools.aligning.parts.training import check_settings, link_parts, train_parts
 from aligntools.aligning.parts.work import JobRunner, PartedText, PartReading, read_file, sizes_of
 from aligntools.aligning.settings import AlignerSettings, Decisions
-from aligntools.aligning.training import sampling
+from aligntools.aligning.training import sampling, stages
 from aligntools.aligning.training.train_model import train_model
 from aligntools.formats.links.pharaoh import format_pharaoh
 from aligntools.formats.text.bitext import bitext_in_parts, read_bitext
@@ -93,6 +93,20 @@ def test_expected_counts_of_parts_add_up(tmp_path, pool, keep, prune):
     np.testing.assert_allclose(a.counts[0], b.counts[0], rtol=2e-3, atol=2e-5)
     np.testing.assert_allclose(a.lexicon.s_inverse, b.lexicon.s_inverse, rtol=1e-3)
     np.testing.assert_allclose(a.jumps, b.jumps, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("part_size", [1000, 37])
+def test_steps_of_parts_are_those_of_the_whole_text(tmp_path, pool, monkeypatch, part_size):
+    """Each iteration counts the same sentences, and mixes their counts with those before it, as in memory."""
+    for module in (stages, passes):
+        monkeypatch.setattr(module, "steps_of", lambda _settings, _n, stage: {"ibm1": 3, "hmm": 2}[stage])
+    settings = AlignerSettings(model_type="hmm", views=(4,), prune=0.01)
+    work, models, _ = in_parts(tmp_path / "a", settings, pool, part_size)
+    assert not [name for what in ("sums", "seen", "counted") for name in work.store.names(f"*{what}*")]
+    found, expected = whole_model(work, models, True, pool).views[0], whole(settings, pool)[0].views[0]
+    assert np.array_equal(found.table.ids, expected.table.ids)
+    np.testing.assert_allclose(found.counts[0], expected.counts[0], rtol=2e-3, atol=2e-5)
+    np.testing.assert_allclose(found.jumps, expected.jumps, rtol=1e-3, atol=1e-6)
 
 
 def test_samplers_shards_and_files(tmp_path, pool):

@@ -288,8 +288,9 @@ def test_the_rarer_word_decides_what_a_step_weighs():
             side, word = (0, s) if whole[0][s] <= whole[1][t] else (1, t)
             seen = int((part[side].tokens == word).sum())
             expected.append((stages.KEPT * before[x] + whole[side][word] * found[x]) / (seen + stages.KEPT))
+    seen_words = [np.bincount(side.tokens, minlength=len(n)) for side, n in zip(part, whole, strict=True)]
     with Pool(2) as pool:
-        interpolate(w.table, before, found, part, whole, pool)
+        interpolate(w.table, before, found, seen_words, whole, pool)
     assert found == pytest.approx(expected, rel=1e-5)
 
 
@@ -298,7 +299,8 @@ def test_a_word_that_a_step_does_not_have_keeps_its_counts():
     with Pool(1) as pool:
         table, counts = build_table(source, target, 3, 3, pool)
         found = np.zeros_like(counts)
-        interpolate(table, counts, found, step_text(source, target, 2, 0), (np.ones(3), np.ones(3)), pool)
+        seen = np.array([0.0, 1.0, 0.0])  # of a step with the first sentence alone
+        interpolate(table, counts, found, (seen, seen), (np.ones(3), np.ones(3)), pool)
     assert table.ids.tolist() == [1, 2]  # each with its own number alone
     assert found == pytest.approx([counts[0] / 2, counts[1]])
 

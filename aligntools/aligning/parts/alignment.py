@@ -399,7 +399,7 @@ def _view_model(
     )
     settings = view_work.settings
     values = [table_values(c, settings.alpha, settings.estimator == "vb", pool) for c in counts]
-    s_counts, t_counts = store.read(name("vocabulary"), "source.counts", "target.counts")
+    s_counts, t_counts = view_work.word_counts()
     lexicon = Lexicon(values[0], values[-1], s_inverse, t_inverse, float(floors[0]), floors)
     nulls = [smoothed_shares(np.append(own, 0.0)) for own in (s_counts, t_counts)]
     p_null = np.full(2, settings.null_prior, np.float32)

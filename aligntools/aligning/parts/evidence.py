@@ -12,7 +12,7 @@ import numpy as np
 
 from aligntools.aligning.evidence import About, EvidenceOptions, Source, SourceKind, TextSource, WordSource
 from aligntools.aligning.parts import given_pairs
-from aligntools.aligning.parts.work import JobRunner, PartedText, load_text, read_sizes, written_name
+from aligntools.aligning.parts.work import JobRunner, PartedText, load_text, written_name
 from aligntools.formats.links.priors import Priors, combined
 from aligntools.formats.text.corpus import in_lower_case, pick
 from aligntools.ground.declarations import Settings
@@ -83,7 +83,7 @@ def ask(
     ``others`` are priors of other text, as `given_pairs.in_parts` returns them.
     """
     store = work.store
-    pairs = tuple(int(n) for file in range(len(work.files)) for n in read_sizes(store, file)[:, 0])
+    pairs = tuple(work.sizes()[:, 0].tolist())
     askings = [Asking(kind, asked.of_kind(kind), pairs, lowercase) for kind in asked.kinds]
     if not store.has(KNOWN):
         header, found = {}, [others] if others is not None and len(others) else []

@@ -20,18 +20,26 @@ from aligntools.aligning.parts.table import PartTable, write_shard
 from aligntools.aligning.parts.words import SIDES
 from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.settings import DIRECTIONS
-from aligntools.aligning.text.cooccurrence import Table, segment_sums, smoothed_shares
+from aligntools.aligning.text.cooccurrence import Table, count_words, segment_sums, smoothed_shares
 from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.views import ViewWords
 from aligntools.aligning.training.expectation import Expectations
-from aligntools.aligning.training.stages import begin
+from aligntools.aligning.training.stages import begin, interpolate, step_text, steps_of
 from aligntools.ground.parallel import Pool
 
 
-def sum_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, pool: Pool) -> None:
-    """Sum the counts of a shard's pairs over the parts, in their order; count how many look-alikes are links."""
+def _steps(view_work: ViewWork, stage: str) -> int:
+    """Return in how many steps a model's iterations go over the text once."""
+    return steps_of(view_work.settings, int(view_work.sizes()[:, 1].sum()), stage)
+
+
+def sum_shard(view_work: ViewWork, iteration: int, generation: int, stage: str, shard: int, pool: Pool) -> None:
+    """Sum the counts of a shard's pairs over the parts, in their order; count how many look-alikes are links.
+
+    Counts of a step are scaled up to the whole text, and mixed with those before it.
+    """
     store = view_work.store
-    name = view_work.name("sums", iteration, shard)
+    name = view_work.name("sums", generation, iteration, shard)
     if store.has(name):
         return
     keys = [f"counts{d}" for d in range(view_work.arrays)]
@@ -39,6 +47,13 @@ def sum_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, 
         sums = store.read(view_work.name("shard", 0, shard), "counts") * view_work.arrays
     else:
         sums = over_parts(view_work, generation, shard, keys, "counted", iteration)
+        if _steps(view_work, stage) > 1:
+            table, v0, v1 = shard_table(view_work, generation, shard)
+            seen, whole = store.read(view_work.name("seen", iteration), *SIDES), view_work.word_counts()
+            seen[0], whole[0] = seen[0][v0:v1], whole[0][v0:v1]
+            before = store.read(view_work.name("sums", generation, iteration - 1, shard), *keys)
+            for old, counts in zip(before, sums, strict=True):
+                interpolate(table, old, counts, seen, whole, pool)
     store.write(name, **_look_alike_sums(view_work, generation, shard, sums), **dict(zip(keys, sums, strict=True)))
 
 
@@ -97,9 +112,10 @@ def shard_table(view_work: ViewWork, generation: int, shard: int) -> tuple[Table
 def prune_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, pool: Pool) -> None:
     """Leave out a shard's pairs with very small counts: write the table's next generation, and its sums."""
     store, least = view_work.store, view_work.settings.prune
-    if store.has(view_work.name("pruned", shard)):
+    name = view_work.name("sums", generation + 1, iteration, shard)
+    if store.has(name):
         return
-    sums = store.read_all(view_work.name("sums", iteration, shard))
+    sums = store.read_all(view_work.name("sums", generation, iteration, shard))
     keys = [f"counts{d}" for d in range(view_work.arrays)]
     stays = np.max([sums[key] for key in keys], axis=0) >= least
     given = of_shard(view_work, *shard_table(view_work, generation, shard)[:2])
@@ -111,29 +127,19 @@ def prune_shard(view_work: ViewWork, iteration: int, generation: int, shard: int
     new_ptr = np.concatenate([[0], np.cumsum(segment_sums(stays, ptr).astype(np.int64))])
     write_shard(view_work, generation + 1, shard, new_ptr, ids[stays], moved[places], starts)
     kept = {key: sums[key][stays] for key in keys}
-    store.write(
-        view_work.name("pruned", shard),
-        **kept,
-        **_look_alike_sums(view_work, generation + 1, shard, list(kept.values())),
-    )
+    store.write(name, **kept, **_look_alike_sums(view_work, generation + 1, shard, list(kept.values())))
 
 
-def strengths(view_work: ViewWork, iteration: int, pruned: bool) -> np.ndarray:
-    """Return the priors of look-alikes, estimated from the whole text, float64 [directions, TIERS].
-
-    With ``pruned`` the pairs that this iteration left out are not counted.
-    """
+def strengths(view_work: ViewWork, iteration: int, generation: int) -> np.ndarray:
+    """Return the priors of look-alikes, estimated from the whole text, float64 [directions, TIERS]."""
     found, possible = np.zeros((view_work.arrays, TIERS)), np.zeros(TIERS)
     for shard in range(view_work.shards()):
-        name = view_work.name("pruned", shard) if pruned else view_work.name("sums", iteration, shard)
-        one, other = view_work.store.read(name, "found", "possible")
+        one, other = view_work.store.read(view_work.name("sums", generation, iteration, shard), "found", "possible")
         found, possible = found + one, possible + other
     return strengths_of(found, possible)
 
 
-def estimate_shard(
-    view_work: ViewWork, iteration: int, generation: int, pruned: bool, last: bool, shard: int, pool: Pool
-) -> None:
+def estimate_shard(view_work: ViewWork, iteration: int, generation: int, last: bool, shard: int, pool: Pool) -> None:
     """Estimate a shard's values, and write them part by part; for the sampler the counts and priors too (``last``)."""
     store, settings = view_work.store, view_work.settings
     name = view_work.name("values", iteration, shard)
@@ -141,14 +147,13 @@ def estimate_shard(
         return
     variational = settings.estimator == "vb"
     keys = [f"counts{d}" for d in range(view_work.arrays)]
-    summed = view_work.name("pruned", shard) if pruned else view_work.name("sums", iteration, shard)
-    counts = store.read(summed, *keys)
+    counts = store.read(view_work.name("sums", generation, iteration, shard), *keys)
     table, first, _ = shard_table(view_work, generation, shard)
     (columns,) = store.read(view_work.name("shard", generation, shard), "columns")
     looks = _look_alikes(view_work, generation, shard)
     extra = np.zeros(len(table.ids), np.float32)
     if looks is not None:
-        by_direction = strengths(view_work, iteration, pruned)
+        by_direction = strengths(view_work, iteration, generation)
         for one, strength in zip(counts, by_direction, strict=True):
             one[looks.entries] += strength[looks.tiers].astype(np.float32)
         extra[looks.entries] = by_direction[-1][looks.tiers]
@@ -186,7 +191,7 @@ def by_words(view_work: ViewWork, generation: int, what: str, rows: str, columns
     return np.concatenate(source), target
 
 
-def gather_estimate(view_work: ViewWork, iteration: int, generation: int, pruned: bool) -> None:
+def gather_estimate(view_work: ViewWork, iteration: int, generation: int) -> None:
     """Keep the normalizers of all words, and the floors of pairs that the table does not have."""
     done, store, settings = view_work.name("estimate", iteration), view_work.store, view_work.settings
     if store.has(done):
@@ -195,7 +200,7 @@ def gather_estimate(view_work: ViewWork, iteration: int, generation: int, pruned
     s_sums, t_sums = by_words(view_work, generation, view_work.name("values", iteration), "row_sums", "column_sums")
     s_types, t_types = store.read(view_work.name("layout", 0), "source.types", "target.types")
     tiers = (
-        np.max(strengths(view_work, iteration, pruned), axis=0)
+        np.max(strengths(view_work, iteration, generation), axis=0)
         if settings.look_alike and variational
         else np.zeros(TIERS)
     )
@@ -222,7 +227,7 @@ def lexicon_of(part_table: PartTable, iteration: int) -> Lexicon:
 
 def null_words(part_table: PartTable) -> tuple[np.ndarray, np.ndarray]:
     """Return the probability of each of a part's words under NULL: its share of the whole text."""
-    counts = part_table.view_work.store.read(part_table.view_work.name("vocabulary"), "source.counts", "target.counts")
+    counts = part_table.view_work.word_counts()
     return part_table.of_words(*(smoothed_shares(np.append(c, 0.0)) for c in counts))
 
 
@@ -247,23 +252,27 @@ def expect_part(view_work: ViewWork, iteration: int, generation: int, stage: str
     part_table = PartTable(view_work, generation, part)
     lexicon = lexicon_of(part_table, iteration - 1)
     counts = [np.zeros(len(part_table.table.ids), np.float32) for _ in range(view_work.arrays)]
+    of, first = _steps(view_work, stage), int(view_work.sizes()[:part, 0].sum())
+    text = step_text(part_table.source, part_table.target, of, iteration, first)
     steps = Expectations(
-        part_table.matrices(pool),
+        part_table.matrices(pool, text),
         pool,
         DIRECTIONS[settings.direction],
         settings.agreement,
         *null_words(part_table),
         np.full(2, settings.null_prior, np.float32),
     )
-    steps.n_tokens = int(store.read(view_work.name("vocabulary"), "source.counts")[0].sum())
+    steps.n_tokens = int(view_work.sizes()[:, 1].sum()) // of
     loglik, counted = stage_before(view_work, iteration, stage).expect(steps, lexicon, counts)
     sizes = part_table.offsets[part + 1] - part_table.offsets[part]
+    words = zip(SIDES, text, (part_table.s_ids, part_table.t_ids), strict=True)
     store.write(
         name,
-        loglik=loglik,
+        loglik=loglik * of,
         counted=np.zeros(0) if counted is None else np.asarray(counted),
         starts=np.concatenate([[0], np.cumsum(sizes)]),
         **{f"counts{d}": one for d, one in enumerate(counts)},
+        **{side: count_words(own.tokens, len(ids))[: len(ids)] for side, own, ids in words if of > 1},
     )
 
 
@@ -277,10 +286,24 @@ def gather_expected(view_work: ViewWork, iteration: int, stage: str) -> np.ndarr
         one, found = store.read(view_work.name("counted", iteration, part), "loglik", "counted")
         loglik += one
         counted = counted + found
+    if _steps(view_work, stage) > 1:
+        store.write(view_work.name("seen", iteration), **_seen_words(view_work, iteration))
     made = stage_before(view_work, iteration, stage)
     made.maximize(counted)
     store.write(done, loglik=loglik, **made.parameters())
     return loglik
+
+
+def _seen_words(view_work: ViewWork, iteration: int) -> dict[str, np.ndarray]:
+    """Return how often each word of either side occurs in a step's sentences."""
+    store = view_work.store
+    seen = {side: np.zeros(len(counts)) for side, counts in zip(SIDES, view_work.word_counts(), strict=True)}
+    for part in range(view_work.parts):
+        found = store.read(view_work.name("counted", iteration, part), *SIDES)
+        ids = store.read(view_work.name("ids", part), *(f"{side}.ids" for side in SIDES))
+        for side, own, counts in zip(SIDES, ids, found, strict=True):
+            seen[side][own] += counts
+    return seen
 
 
 def part_fields(part_table: PartTable, last: int) -> LexicalFields:

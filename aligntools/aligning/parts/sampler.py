@@ -12,7 +12,7 @@ from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.parts.passes import by_words, last_stage, over_parts, part_fields, shard_table
 from aligntools.aligning.parts.table import PartTable
-from aligntools.aligning.parts.work import ViewWork, read_sizes
+from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.training.sampling import CHUNK_TOKENS, DirectionCounts, most_linked, prior_jumps, sample
 from aligntools.ground.parallel import Pool
@@ -38,7 +38,7 @@ def gather_sums(view_work: ViewWork, last: int, generation: int) -> None:
     values = view_work.name("values", last)
     forward, reverse = by_words(view_work, generation, values, "row_sums", "column_sums")
     extra = by_words(view_work, generation, values, "extra_rows", "extra_columns")
-    cells = sum(int(read_sizes(store, number)[:, 3].sum()) for number in range(len(view_work.files)))
+    cells = int(view_work.sizes()[:, 3].sum())
     rows = {f"jump-rows{d}": most_linked(expected) for d, expected in enumerate((forward, reverse))}
     store.write(done, {"cells": cells}, forward=forward, reverse=reverse, s_extra=extra[0], t_extra=extra[1], **rows)
 
@@ -72,7 +72,7 @@ def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool
         priors = np.zeros(len(observed) + 1), rows, begun[d].copy(), np.zeros((len(given), kc.FERTILITIES), np.float32)
         seed = 2 * (settings.seed + part) + forward
         directions.append(DirectionCounts(table, forward, expected, known, priors, seed))
-    matrices = part_table.matrices(pool, CHUNK_TOKENS // 4)
+    matrices = part_table.matrices(pool, (part_table.source, part_table.target), CHUNK_TOKENS // 4)
     several = view_work.parts > 1 or len(matrices.chunks) > 1
     sample(hmm, matrices, directions, max(1, total), several, settings, pool)
     arrays: dict[str, np.ndarray] = {}

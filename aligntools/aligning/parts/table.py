@@ -194,9 +194,9 @@ class PartTable:
         ptr, ids = store.read(view_work.name("table", generation, part), "ptr", "ids")
         self.table = Table(ptr, ids, s_types[self.s_ids], t_types[self.t_ids])
 
-    def matrices(self, pool: Pool, max_tokens: int = 1 << 62) -> LinkMatrices:
-        """Return the part's link matrices."""
-        return LinkMatrices(self.source, self.target, self.table, pool, CELLS, max_tokens)
+    def matrices(self, pool: Pool, text: tuple[Side, Side], max_tokens: int = 1 << 62) -> LinkMatrices:
+        """Return the link matrices of the part's text, or of some of its sentence pairs."""
+        return LinkMatrices(*text, self.table, pool, CELLS, max_tokens)
 
     def values(self, what: str, *keys: str) -> list[np.ndarray]:
         """Return what all shards have for the part's entries."""

@@ -20,7 +20,7 @@ from aligntools.aligning.models.registry import kind_of, kinds
 from aligntools.aligning.parts import given_pairs, passes, table, words
 from aligntools.aligning.parts.passes import last_stage, part_fields
 from aligntools.aligning.parts.table import PartTable
-from aligntools.aligning.parts.work import JobRunner, PartedText, PartReading, ViewWork, read_file, read_sizes, sizes_of
+from aligntools.aligning.parts.work import JobRunner, PartedText, PartReading, ViewWork, read_file, sizes_of
 from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
 from aligntools.formats.links.pharaoh import Links
@@ -104,26 +104,32 @@ class ViewTraining:
                 self.run(stage, passes.expect_part, self.parts, iteration, self.generation, stage)
                 loglik = passes.gather_expected(self.view_work, iteration, stage)
                 self.tell(stage, iteration=iteration, log_likelihood=loglik.tolist())
-            self.run("sums", passes.sum_shard, self.shards, iteration, self.generation)
+            self.run("sums", passes.sum_shard, self.shards, iteration, self.generation, stage)
             if prunes:  # makes the table's next generation
                 self.run("pruning", passes.prune_shard, self.shards, iteration, self.generation)
                 entries, shards = table.gather_layout(self.view_work, self.generation + 1)
                 self.tell("layout", pairs=entries, shards=shards)
                 self.run("table of parts", table.restrict, self.parts, self.generation + 1)
             new = self.generation + prunes
-            self.run("estimate", passes.estimate_shard, self.shards, iteration, new, prunes, last)
-            passes.gather_estimate(self.view_work, iteration, new, prunes)
+            self.run("estimate", passes.estimate_shard, self.shards, iteration, new, last)
+            passes.gather_estimate(self.view_work, iteration, new)
             self.tell("normalizers")
         before, self.generation = self.generation, self.generation + prunes
         self.store.remove(*(self.name("counted", iteration, part) for part in self.parts))
-        for what in ("sums", "values"):
-            at = iteration - (what == "values")
-            self.store.remove(*(self.name(what, at, shard) for shard in self.shards))
+        self.store.remove(self.name("seen", iteration))
+        for shard in self.shards:  # a step's counts are mixed with those before it
+            self.store.remove(
+                self.name("sums", before, iteration - 1, shard), self.name("values", iteration - 1, shard)
+            )
+            if last:
+                self.store.remove(self.name("sums", self.generation, iteration, shard))
         if prunes:
             self.store.remove(*(self.name("table", before, part) for part in self.parts))
             for shard in self.shards:
                 old = (self.name(what, before, shard) for what in ("shard", "places"))
-                self.store.remove(*old, self.name("keeps", before + 1, shard), self.name("pruned", shard))
+                self.store.remove(
+                    *old, self.name("keeps", before + 1, shard), self.name("sums", before, iteration, shard)
+                )
 
 
 def train_view(view_work: ViewWork, runner: JobRunner) -> tuple[int, int]:
@@ -195,7 +201,7 @@ def decide(work: PartedText, models: Models, _job: int, pool: Pool) -> None:
     if work.store.has(DECISION):
         return
     threshold = work.settings.threshold(len(models))
-    pairs = sum(int(read_sizes(work.store, file)[:, 0].sum()) for file in range(len(work.files)))
+    pairs = int(work.sizes()[:, 0].sum())
     plan = tasks.plan_of(ContrastiveSettings(seed=work.settings.seed), threshold, pairs=pairs)
     parts = np.unique(np.linspace(0, work.parts - 1, min(work.parts, DECIDING)).astype(np.int64))
 

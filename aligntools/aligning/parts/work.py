@@ -44,6 +44,10 @@ class PartedText:
         own = self.store, self.settings, self.files, self.best
         return [ViewWork(*own, number, letters) for number, letters in enumerate(self.settings.views)]
 
+    def sizes(self) -> np.ndarray:
+        """Return of each part its pairs, its words on either side and its link-matrix cells, int64 [parts, 4]."""
+        return np.concatenate([read_sizes(self.store, file) for file in range(len(self.files))])
+
     def place(self, part: int) -> tuple[int, int]:
         """Return which file a part is of, and its number there."""
         file = 0
@@ -157,6 +161,10 @@ class ViewWork(PartedText):
     def name(self, what: str, *numbers: int) -> str:
         """Return the name of what this view keeps."""
         return ".".join([f"v{self.number}", what, *(f"{n:06d}" for n in numbers)])
+
+    def word_counts(self) -> list[np.ndarray]:
+        """Return how often the text has each of the view's words, float64 [n_source], [n_target]."""
+        return self.store.read(self.name("vocabulary"), "source.counts", "target.counts")
 
     def shards(self) -> int:
         """Return how many shards the table has."""

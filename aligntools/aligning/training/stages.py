@@ -291,8 +291,9 @@ class Training:
         stage.maximize(counted, steps)
         whole.s_null, whole.t_null = steps.s_null, steps.t_null
         sizes = (self.s_counts[: self.table.n_source], self.t_counts[: self.table.n_target])
+        seen = [count_words(side.tokens, len(n))[: len(n)] for side, n in zip(text, sizes, strict=True)]
         for old, counts in zip(before, self.counts, strict=True):
-            interpolate(self.table, old, counts, text, sizes, self.pool)
+            interpolate(self.table, old, counts, seen, sizes, self.pool)
         return loglik * of
 
     def forget(self) -> None:
@@ -360,9 +361,9 @@ def steps_of(settings: ResolvedSettings, n_tokens: int, stage: str) -> int:
     return max(1, n_tokens // wanted)
 
 
-def step_text(source: Side, target: Side, steps: int, step: int) -> tuple[Side, Side]:
-    """Return every ``steps``-th sentence pair of a text, from the ``step``-th on."""
-    chosen = np.arange(len(source)) % steps == step % steps
+def step_text(source: Side, target: Side, steps: int, step: int, first: int = 0) -> tuple[Side, Side]:
+    """Return every ``steps``-th sentence pair of a text, from the ``step``-th on; the sides begin at its ``first``."""
+    chosen = np.arange(first, first + len(source)) % steps == step % steps
     sides = []
     for side in (source, target):
         lengths = side.lengths()
@@ -375,18 +376,17 @@ def interpolate(
     table: Table,
     before: np.ndarray,
     found: np.ndarray,
-    part: tuple[Side, Side],
-    whole: tuple[np.ndarray, np.ndarray],
+    seen: Sequence[np.ndarray],
+    whole: Sequence[np.ndarray],
     pool: Pool,
 ) -> None:
-    """Make counts of the whole text, in place of ``found``, from those of a step (``part``) and those before it.
+    """Make counts of the whole text, in place of ``found``, from those of a step and those before it.
 
-    whole ((float64 [n_source], float64 [n_target])): How often each word occurs in the text.
+    seen, whole ([n_source], [n_target]): How often each word occurs in the step's sentences, and in the text.
     """
-    occurrences = [n.astype(np.float32) for n in whole]
-    seen = [count_words(side.tokens, len(n))[: len(n)].astype(np.float32) for side, n in zip(part, whole, strict=True)]
+    words = [n.astype(np.float32) for n in (*whole, *seen)]
 
     def task(block: tuple[int, int]) -> None:
-        kt.interpolate_counts(*block, table.ptr, table.ids, *occurrences, *seen, np.float32(KEPT), before, found)
+        kt.interpolate_counts(*block, table.ptr, table.ids, *words, np.float32(KEPT), before, found)
 
     pool.map(task, table.blocks())
