@@ -1,5 +1,6 @@
 """What work in parts would take: estimated from the beginning of the text, before any of it is done."""
 
+import itertools
 import tempfile
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,7 @@ from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.parts.training import link_parts, read_text, train_parts
 from aligntools.aligning.parts.work import JobRunner, PartedText, PartReading
 from aligntools.aligning.settings import AlignerSettings, Decisions, ResolvedSettings
-from aligntools.aligning.training.stages import schedule
+from aligntools.aligning.training.stages import schedule, steps_of
 from aligntools.formats.opening.recognition import beginning
 from aligntools.formats.text.bitext import TextLines
 from aligntools.formats.text.exchange import format_of, paired
@@ -74,7 +75,9 @@ def plan_lines(
     views = len(resolved.views)
     passes = views * (len(schedule(resolved)) + kind_of(resolved.model_type).last_pass) + 1
     parts = -(-pairs // part_size)
-    seconds, disk, traffic = _measured(sample, resolved, settings.decides, part_size, pool, reading, tmpdir, clock)
+    seconds, disk, traffic = _measured(
+        sample, resolved, words // 2, settings.decides, part_size, pool, reading, tmpdir, clock
+    )
     each, numbering = memory.FIXED + of_part(part_size), memory.FIXED + of_numbering(vocabulary)
     lines = [
         f"text: about {pairs} pairs, {words} words, {vocabulary} different ones",
@@ -95,6 +98,7 @@ def plan_lines(
 def _measured(
     sample: list[list[bytes]],
     settings: ResolvedSettings,
+    tokens: int,
     best: bool,
     part_size: int,
     pool: Pool,
@@ -102,26 +106,29 @@ def _measured(
     tmpdir: str | None,
     clock: Callable[[], float],
 ) -> tuple[float, float, float]:
-    """Align a sample; return seconds, bytes on disk and bytes of traffic for each pair."""
+    """Align a sample; return seconds, bytes on disk and bytes of traffic for each pair of a text of so many tokens."""
     if not sample or not sample[0]:
         return 0.0, 0.0, 0.0
     n = min(map(len, sample))
     names = ("joint",) if len(sample) == 1 else ("source", "target")
+    times: list[tuple[float, str]] = []  # when a stage ended
     for size in (min(n, 200), n):  # the first compiles
         with tempfile.TemporaryDirectory(prefix="aligntools.", dir=tmpdir) as folder:
             text = {
                 name: TextLines([line.decode(errors="replace") for line in side[:size]], f"<{name}>")
                 for name, side in zip(names, sample, strict=True)
             }
-            runner = JobRunner(Serial(pool))
-            began = clock()
+            runner = JobRunner(Serial(pool), lambda figures: times.append((clock(), figures["stage"])))
+            times[:] = [(clock(), "")]
             cut = PartReading(Store(folder), (text,), reading | {"languages": None}, part_size)
             parts, _ = read_text(cut, runner, pool)
             work = PartedText(cut.store, settings, parts, best)
             for _ in link_parts(work, runner, train_parts(work, runner), Decisions()):
                 pass
-            seconds = clock() - began
+            times.append((clock(), ""))
             layouts = [view.store.read(view.name("layout", 0), "offsets")[0] for view in work.views()]
             entries = sum(int(np.sum(offsets[-1])) for offsets in layouts)
             disk = sum(cut.store.size(name) for name in cut.store.names("*"))
+    spent = itertools.pairwise(times)
+    seconds = sum((end - begin) / steps_of(settings, tokens, stage) for (begin, _), (end, stage) in spent)
     return seconds / n, 1.5 * disk / n, 8 * entries / n
