@@ -60,7 +60,7 @@ def measure(joint: Path, pairs: int, work: Path, part_size: int) -> Costs:
         seconds[jobs] += row["seconds"]
     layout = next(row for row in rows if row["stage"] == "layout")
     words = next(row for row in rows if row["stage"] == "numbering")["words"]
-    passes = sum(row["stage"] in ("ibm1", "hmm", "sampler", "aligning") and "jobs" in row for row in rows)
+    passes = sum(row["stage"] in ("ibm1", "hmm", "sampler") and "jobs" in row for row in rows)
     total = [sum(seconds[name] for name in names) / pairs for names in (PARTS, SHARDS, ("client",))]
     return Costs(*total, layout["pairs"] / pairs, passes, words, pairs)
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import aligntools as at
 from aligntools.aligning.aligner import Aligner
 from aligntools.aligning.models import kernels_link_counts as kc
-from aligntools.aligning.parts import kernels_parts, passes, table, words
+from aligntools.aligning.parts import kernels_parts, passes, table, training, words
 from aligntools.aligning.parts.alignment import whole_model
 from aligntools.aligning.parts.training import check_settings, link_parts, train_parts
 from aligntools.aligning.parts.work import JobRunner, PartedText, PartReading, read_file, sizes_of
@@ -123,6 +124,21 @@ def test_samplers_shards_and_files(tmp_path, pool):
     one = aligned(tmp_path / "c", HMM, pool, 100, files=[sides[0], sides[1]])
     assert one.count(b"\n") == 240
     assert one == aligned(tmp_path / "d", HMM, pool, 100)
+
+
+@pytest.mark.parametrize(("part_size", "least"), [(1000, 0.9), (80, 0.85)])
+def test_links_of_large_text_come_from_the_sampler(tmp_path, pool, monkeypatch, part_size, least):
+    """The trained model is not applied: what it would find comes of training's last pass, as in memory."""
+    settings = AlignerSettings(views=(4,))
+    applied = aligned(tmp_path / "a", settings, pool, part_size)
+    monkeypatch.setattr(sampling, "MEDIUM", 0)
+    monkeypatch.delattr(training, "align_text")
+    found = aligned(tmp_path / "b", settings, pool, part_size)
+    assert agreement(found, applied) > least
+    in_memory = at.align(SAMPLE["source"], SAMPLE["target"], views=(4,), subwords=0, threads=pool)
+    assert agreement(found, in_memory.format()) > least
+    with Pool(1) as single:
+        assert aligned(tmp_path / "c", settings, single, part_size) == found
 
 
 @pytest.mark.parametrize("part_size", [1000, 37])

@@ -153,7 +153,8 @@ class PartsRun:
                 asked = bool(self._evidence)
                 reading = PartReading(store, tuple(self.inputs), self._reading, self._part_size, asked)
                 parts, words = read_text(reading, runner, pool)
-                work = PartedText(store, self._settings.resolved(words), parts, self._settings.decides)
+                how = self._settings.decides, self._decisions, self._directions
+                work = PartedText(store, self._settings.resolved(words), parts, *how)
                 about: dict[str, About] = {}
                 if asked or self._priors is not None:
                     about = ask(work, self._evidence, lowercase, runner, self._priors)

@@ -12,6 +12,7 @@ from aligntools.aligning.models.registry import kind_of
 from aligntools.aligning.parts.training import link_parts, read_text, train_parts
 from aligntools.aligning.parts.work import JobRunner, PartedText, PartReading
 from aligntools.aligning.settings import AlignerSettings, Decisions, ResolvedSettings
+from aligntools.aligning.training.sampling import LastPass
 from aligntools.aligning.training.stages import schedule, steps_of
 from aligntools.formats.opening.recognition import beginning
 from aligntools.formats.text.bitext import TextLines
@@ -73,10 +74,11 @@ def plan_lines(
     pairs, words, vocabulary, sample = estimate_text(inputs, reading["languages"])
     resolved = settings.resolved(words // 2)
     views = len(resolved.views)
-    passes = views * (len(schedule(resolved)) + kind_of(resolved.model_type).last_pass) + 1
+    links = not settings.decides and LastPass(lambda _: None).serves(resolved, words // 2)  # in training
+    passes = views * (len(schedule(resolved)) + kind_of(resolved.model_type).last_pass) + (not links)
     parts = -(-pairs // part_size)
     seconds, disk, traffic = _measured(
-        sample, resolved, words // 2, settings.decides, part_size, pool, reading, tmpdir, clock
+        sample, resolved, words // 2, settings.decides, links, part_size, pool, reading, tmpdir, clock
     )
     each, numbering = memory.FIXED + of_part(part_size), memory.FIXED + of_numbering(vocabulary)
     lines = [
@@ -100,13 +102,17 @@ def _measured(
     settings: ResolvedSettings,
     tokens: int,
     best: bool,
+    links: bool,
     part_size: int,
     pool: Pool,
     reading: dict[str, Any],
     tmpdir: str | None,
     clock: Callable[[], float],
 ) -> tuple[float, float, float]:
-    """Align a sample; return seconds, bytes on disk and bytes of traffic for each pair of a text of so many tokens."""
+    """Align a sample; return seconds, bytes on disk and bytes of traffic for each pair of a text of so many tokens.
+
+    links: Training's last pass over that text gives its links.
+    """
     if not sample or not sample[0]:
         return 0.0, 0.0, 0.0
     n = min(map(len, sample))
@@ -130,5 +136,9 @@ def _measured(
             entries = sum(int(np.sum(offsets[-1])) for offsets in layouts)
             disk = sum(cut.store.size(name) for name in cut.store.names("*"))
     spent = itertools.pairwise(times)
-    seconds = sum((end - begin) / steps_of(settings, tokens, stage) for (begin, _), (end, stage) in spent)
-    return seconds / n, 1.5 * disk / n, 8 * entries / n
+    taken = [
+        (end - begin) / steps_of(settings, tokens, stage)
+        for (begin, _), (end, stage) in spent
+        if not (links and stage == "aligning")
+    ]
+    return sum(taken) / n, 1.5 * disk / n, 8 * entries / n

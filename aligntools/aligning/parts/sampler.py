@@ -8,13 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from aligntools.aligning.alignments import Alignments, joined
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.hmm import Hmm
+from aligntools.aligning.parts.links import save_links
 from aligntools.aligning.parts.passes import by_words, last_stage, over_parts, part_fields, shard_table
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.text.cooccurrence import Table
-from aligntools.aligning.training.sampling import CHUNK_TOKENS, DirectionCounts, most_linked, prior_jumps, sample
+from aligntools.aligning.training.sampling import (
+    CHUNK_TOKENS,
+    DirectionCounts,
+    LastPass,
+    most_linked,
+    prior_jumps,
+    sample,
+)
 from aligntools.ground.parallel import Pool
 
 
@@ -74,7 +83,12 @@ def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool
         directions.append(DirectionCounts(table, forward, expected, known, priors, seed))
     matrices = part_table.matrices(pool, (part_table.source, part_table.target), CHUNK_TOKENS // 4)
     several = view_work.parts > 1 or len(matrices.chunks) > 1
-    sample(hmm, matrices, directions, max(1, total), several, settings, pool)
+    found: list[Alignments] = []
+    last_pass = LastPass(found.append, view_work.decisions, view_work.directions)
+    decides = not view_work.best and last_pass.serves(settings, int(view_work.sizes()[:, 1].sum()))
+    sample(hmm, matrices, directions, max(1, total), several, settings, pool, last_pass.add if decides else None)
+    if decides:
+        save_links(view_work, part, joined(found, view_work.text(part).skipped))
     arrays: dict[str, np.ndarray] = {}
     for n, one in enumerate(directions):
         jumps, fertility = one.means.jumps - begun[n], one.means.fertility.astype(np.float32)

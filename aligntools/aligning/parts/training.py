@@ -18,12 +18,12 @@ from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.registry import kind_of, kinds
 from aligntools.aligning.parts import given_pairs, passes, table, words
+from aligntools.aligning.parts.links import links_name, links_of, save_links
 from aligntools.aligning.parts.passes import last_stage, part_fields
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import JobRunner, PartedText, PartReading, ViewWork, read_file, sizes_of
 from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
-from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening.files import is_regular
 from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.engines import Serial
@@ -221,8 +221,7 @@ def decision_of(work: PartedText) -> Weights:
 
 def link_part(work: PartedText, models: Models, decisions: Decisions, directions: bool, part: int, pool: Pool) -> None:
     """Decide on a part's links, and keep them."""
-    name, store = f"links.{part:06d}", work.store
-    if store.has(name):
+    if work.store.has(links_name(part)):
         return
     text, views = work.text(part), _views(work, models, part)
     if work.best and decisions.by_network:
@@ -233,26 +232,4 @@ def link_part(work: PartedText, models: Models, decisions: Decisions, directions
         sizes = len(text.source_vocabulary), len(text.target_vocabulary)
         runs = align_text(Applier(views, work.settings, sizes), text, decisions, pool, directions)
     found = joined(list(runs), text.skipped)
-    arrays = {name: getattr(found, name) for name in ("log_likelihood", "lengths", "probabilities")}
-    for key, of in (("links", found.table), ("forward", found.forward_table), ("reverse", found.reverse_table)):
-        if of is not None:
-            arrays |= {f"{key}.pairs": of.pairs, f"{key}.offsets": of.offsets}
-    store.write(name, **arrays)
-
-
-def links_of(work: PartedText, part: int) -> Alignments:
-    """Return the links of a part."""
-    a = work.store.read_all(f"links.{part:06d}")
-
-    def table(key: str) -> Links | None:
-        return Links(a[f"{key}.pairs"], a[f"{key}.offsets"]) if f"{key}.pairs" in a else None
-
-    return Alignments(
-        Links(a["links.pairs"], a["links.offsets"]),
-        a["probabilities"],
-        table("forward"),
-        table("reverse"),
-        a["log_likelihood"],
-        a["lengths"],
-        work.text(part).skipped,
-    )
+    save_links(work, part, found)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.aligning.settings import PART_PAIRS, ResolvedSettings
+from aligntools.aligning.settings import PART_PAIRS, Decisions, ResolvedSettings
 from aligntools.formats.text.bitext import bitext_in_parts
 from aligntools.formats.text.corpus import Bitext, Side, Skipped, in_lower_case
 from aligntools.ground.engines import Engine, JobFunction
@@ -27,12 +27,15 @@ class PartedText:
 
     files: How many parts each file of the text has.
     best: Whether the network decides on links.
+    decisions, directions: How the last pass of training decides on links, and whether on those of the directions too.
     """
 
     store: Store
     settings: ResolvedSettings
     files: tuple[int, ...]
     best: bool = False
+    decisions: Decisions | None = None
+    directions: bool = True
 
     @property
     def parts(self) -> int:
@@ -41,7 +44,7 @@ class PartedText:
 
     def views(self) -> "list[ViewWork]":
         """Return the work on each view."""
-        own = self.store, self.settings, self.files, self.best
+        own = self.store, self.settings, self.files, self.best, self.decisions, self.directions
         return [ViewWork(*own, number, letters) for number, letters in enumerate(self.settings.views)]
 
     def sizes(self) -> np.ndarray:
