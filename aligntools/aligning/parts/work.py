@@ -17,6 +17,8 @@ from aligntools.words.vocabulary import Vocabulary
 
 #: A part ends before its pairs do when it has so many words on both sides together.
 PART_WORDS = 6_000_000
+#: Of all parts, what `PartedText.sizes` returns.
+SIZES = "sizes"
 #: Link-matrix cells that are worked at a time. Fixed, since sums over them are rounded.
 CELLS = 8_000_000
 
@@ -49,7 +51,7 @@ class PartedText:
 
     def sizes(self) -> np.ndarray:
         """Return of each part its pairs, its words on either side and its link-matrix cells, int64 [parts, 4]."""
-        return np.concatenate([read_sizes(self.store, file) for file in range(len(self.files))])
+        return self.store.read(SIZES, "sizes")[0]
 
     def place(self, part: int) -> tuple[int, int]:
         """Return which file a part is of, and its number there."""
@@ -138,15 +140,13 @@ def read_file(reading: PartReading, number: int, pool: Pool) -> None:
     store.write(done, sizes=np.array(sizes, np.int64).reshape(-1, 4))
 
 
-def read_sizes(store: Store, number: int) -> np.ndarray:
-    """Return of each part of a file its pairs, its words on either side and its link-matrix cells, int64 [parts, 4]."""
-    return store.read(f"read.{number:05d}", "sizes")[0]
-
-
 def sizes_of(reading: PartReading) -> tuple[tuple[int, ...], int]:
-    """Return how many parts each file has, and the source words of the text, once all files were read."""
-    sizes = [read_sizes(reading.store, number) for number in range(len(reading.files))]
-    return tuple(map(len, sizes)), int(sum(one[:, 1].sum() for one in sizes))
+    """Once all files were read, keep the sizes of all parts; return how many each file has, and the source words."""
+    store = reading.store
+    files = [store.read(f"read.{number:05d}", "sizes")[0] for number in range(len(reading.files))]
+    sizes = np.concatenate(files)
+    store.write(SIZES, sizes=sizes)
+    return tuple(map(len, files)), int(sizes[:, 1].sum())
 
 
 @dataclass(frozen=True)
