@@ -232,7 +232,7 @@ def test_parts_and_what_is_kept(tmp_path, pool):
     work, _, _ = in_parts(tmp_path / "a", AlignerSettings(views=(4,), prune=0.01, keep=1.0), pool, 80)
     kept = {".".join(p for p in name.split(".") if not p.isdigit()) for name in work.store.names("*")}
     assert kept == {
-        "read", "text", "v0.ids", "v0.vocabulary", "v0.cuts", "v0.layout", "v0.shard", "v0.places", "v0.table",
+        "read", "sizes", "text", "v0.ids", "v0.vocabulary", "v0.cuts", "v0.layout", "v0.shard", "v0.places", "v0.table",
         "v0.tabled", "v0.values", "v0.estimate", "v0.expected", "v0.word-sums", "v0.links", "v0.sampler",
     }  # fmt: skip
     assert all(name.split(".")[2] == "000001" for name in work.store.names("v0.table.*"))
