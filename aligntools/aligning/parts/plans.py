@@ -2,6 +2,7 @@
 
 import itertools
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -77,9 +78,10 @@ def plan_lines(
     links = not settings.decides and LastPass(lambda _: None).serves(resolved, words // 2)  # in training
     passes = views * (len(schedule(resolved)) + kind_of(resolved.model_type).last_pass) + (not links)
     parts = -(-pairs // part_size)
-    seconds, disk, traffic = _measured(
-        sample, resolved, words // 2, settings.decides, links, part_size, pool, reading, tmpdir, clock
-    )
+    spent, disk, traffic = _measured(sample, resolved, settings.decides, part_size, pool, reading, tmpdir, clock)
+    if links:
+        spent.pop("aligning", None)
+    seconds = sum(one / steps_of(resolved, words // 2, stage) for stage, one in spent.items())
     each, numbering = memory.FIXED + of_part(part_size), memory.FIXED + of_numbering(vocabulary)
     lines = [
         f"text: about {pairs} pairs, {words} words, {vocabulary} different ones",
@@ -100,21 +102,16 @@ def plan_lines(
 def _measured(
     sample: list[list[bytes]],
     settings: ResolvedSettings,
-    tokens: int,
     best: bool,
-    links: bool,
     part_size: int,
     pool: Pool,
     reading: dict[str, Any],
     tmpdir: str | None,
     clock: Callable[[], float],
-) -> tuple[float, float, float]:
-    """Align a sample; return seconds, bytes on disk and bytes of traffic for each pair of a text of so many tokens.
-
-    links: Training's last pass over that text gives its links.
-    """
+) -> tuple[dict[str, float], float, float]:
+    """Align a sample; return the seconds of each stage, bytes on disk and bytes of traffic for each of its pairs."""
     if not sample or not sample[0]:
-        return 0.0, 0.0, 0.0
+        return {}, 0.0, 0.0
     n = min(map(len, sample))
     names = ("joint",) if len(sample) == 1 else ("source", "target")
     times: list[tuple[float, str]] = []  # when a stage ended
@@ -135,10 +132,7 @@ def _measured(
             layouts = [view.store.read(view.name("layout", 0), "offsets")[0] for view in work.views()]
             entries = sum(int(np.sum(offsets[-1])) for offsets in layouts)
             disk = sum(cut.store.size(name) for name in cut.store.names("*"))
-    spent = itertools.pairwise(times)
-    taken = [
-        (end - begin) / steps_of(settings, tokens, stage)
-        for (begin, _), (end, stage) in spent
-        if not (links and stage == "aligning")
-    ]
-    return sum(taken) / n, 1.5 * disk / n, 8 * entries / n
+    spent: dict[str, float] = defaultdict(float)
+    for (begin, _), (end, stage) in itertools.pairwise(times):
+        spent[stage] += (end - begin) / n
+    return spent, 1.5 * disk / n, 8 * entries / n

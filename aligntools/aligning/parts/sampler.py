@@ -11,10 +11,9 @@ import numpy as np
 from aligntools.aligning.alignments import Alignments, joined
 from aligntools.aligning.models import kernels_link_counts as kc
 from aligntools.aligning.models.hmm import Hmm
-from aligntools.aligning.parts.links import save_links
 from aligntools.aligning.parts.passes import by_words, last_stage, over_parts, part_fields, shard_table
 from aligntools.aligning.parts.table import PartTable
-from aligntools.aligning.parts.work import ViewWork
+from aligntools.aligning.parts.work import ViewWork, save_links
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.training.sampling import (
     CHUNK_TOKENS,

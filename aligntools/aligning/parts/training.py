@@ -18,10 +18,19 @@ from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.registry import kind_of, kinds
 from aligntools.aligning.parts import given_pairs, passes, table, words
-from aligntools.aligning.parts.links import links_name, links_of, save_links
 from aligntools.aligning.parts.passes import last_stage, part_fields
 from aligntools.aligning.parts.table import PartTable
-from aligntools.aligning.parts.work import JobRunner, PartedText, PartReading, ViewWork, read_file, sizes_of
+from aligntools.aligning.parts.work import (
+    JobRunner,
+    PartedText,
+    PartReading,
+    ViewWork,
+    links_name,
+    links_of,
+    read_file,
+    save_links,
+    sizes_of,
+)
 from aligntools.aligning.settings import Decisions, ResolvedSettings
 from aligntools.aligning.training.stages import schedule
 from aligntools.formats.opening.files import is_regular
